@@ -13,15 +13,9 @@ set_target_properties(hiroba_sparse_shared PROPERTIES OUTPUT_NAME hiroba_sparse 
 set_target_properties(hiroba_sparse_static PROPERTIES OUTPUT_NAME hiroba_sparse)
 
 set(header_folder ${CMAKE_SOURCE_DIR}/include/hiroba)
+file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${header_folder}/*.h ${header_folder}/*.hpp)
 foreach(library hiroba hiroba_static)
-  target_sources(${library} PUBLIC FILE_SET HEADERS BASE_DIRS ${header_folder} FILES
-    ${header_folder}/sms.h ${header_folder}/smint.h ${header_folder}/mpc/mpc.h ${header_folder}/xmp.h
-    ${header_folder}/hiroba.hpp ${header_folder}/heap.hpp ${header_folder}/hiroba_mpi.h ${header_folder}/mpi_calls.h
-    ${header_folder}/blas.h ${header_folder}/sparse.h ${header_folder}/sparse.hpp
-    ${header_folder}/eigen.h ${header_folder}/eigen.hpp
-    ${header_folder}/collective.h ${header_folder}/collective.hpp ${header_folder}/collective_parts.hpp
-    ${header_folder}/request.h ${header_folder}/placement.h ${header_folder}/place.hpp
-    ${header_folder}/task.h ${header_folder}/task.hpp ${header_folder}/task_values.hpp ${header_folder}/task_mpi.h)
+  target_sources(${library} PUBLIC FILE_SET HEADERS BASE_DIRS ${header_folder} FILES ${headers})
   # <hiroba/sms.h> beside <sms.h>.
   target_include_directories(${library} INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

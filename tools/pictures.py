@@ -189,10 +189,12 @@ def purposes_of(text: str) -> dict[str, str]:
 
 
 def levels_of(floors: dict[str, list[str]]) -> list[list[str]]:
-    """Floors that do not use each other stand beside each other."""
+    """Floors that do not use each other stand beside each other, at most three of them."""
     level: dict[str, int] = {}
     for name, used in floors.items():
         level[name] = 1 + max((level[other] for other in used), default=-1)
+        while list(level.values()).count(level[name]) > 3:
+            level[name] += 1
     return [[name for name in floors if level[name] == height] for height in range(1 + max(level.values()))]
 
 
@@ -203,7 +205,7 @@ def rooms_of(folder: Path) -> list[str]:
 def floors(root: Path) -> Drawing:
     text = (root / "src" / "CMakeLists.txt").read_text()
     purposes = purposes_of(text)
-    uses = {name: used for name, used in floors_of(text).items() if name in purposes}
+    uses = {name: [u for u in used if u in purposes] for name, used in floors_of(text).items() if name in purposes}
     levels = levels_of(uses)
     d = Drawing(132 + 64 * len(levels), "The floors of Hiroba, and which floors each uses")
     d.box(20, 14, WIDTH - 40, 34, LIGHT_ORANGE)
@@ -219,12 +221,12 @@ def floors(root: Path) -> Drawing:
             beside = len(names) > 1  # less wide: three lines
             d.text(x + 14, y + (18 if beside else 23), f"src/{name}/", 14, bold=True)
             d.text(x + 14, y + (33 if beside else 43), purposes[name], 12)
-            if beside:  # no room for base, which all use
-                used = ", ".join(floor for floor in uses[name] if floor != "base")
+            rooms = rooms_of(root / "src" / name) if name != "notation" else []  # these have the models' names
+            if beside:
+                used = ", ".join(floor for floor in uses[name] if floor != "base")  # all use base
                 d.text(x + 14, y + 48, f"uses {used}", 11, "start", PURPLE)
                 continue
             used = ", ".join(uses[name])
-            rooms = rooms_of(root / "src" / name)
             d.text(x + wide - 14, y + 23, f"uses {used}" if used else "uses no other floor", 12, "end", PURPLE)
             if rooms:
                 d.text(x + wide - 14, y + 43, f"rooms: {', '.join(rooms)}", 12, "end", FAINT)

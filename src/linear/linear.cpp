@@ -32,8 +32,8 @@ Status find(const Memory& memory, const char* name, const void* data, int64_t by
 
 }  // namespace
 
-Status Linear::vector(const char* name, const void* data, int64_t n, int64_t inc, size_t bytes,
-                      SharedVector& out) const {
+Status find_vector(const Memory& memory, const char* name, const void* data, int64_t n, int64_t inc, size_t bytes,
+                   SharedVector& out) {
   if (inc == 0)
     return Status::error(format("inc%s is 0; it is the distance between elements, 1 for consecutive ones", name));
   const auto element = static_cast<int64_t>(bytes);
@@ -42,14 +42,14 @@ Status Linear::vector(const char* name, const void* data, int64_t n, int64_t inc
     return Status::error(format("%s: %ld elements with distance %ld overflow the address range", name, n, inc));
   const auto what = [&] { return format("a vector of %ld elements with distance %ld", n, inc); };
   Array* array = nullptr;
-  HIROBA_TRY(find(*parts_->memory, name, data, std::abs(span) + element, what, array));
+  HIROBA_TRY(find(memory, name, data, std::abs(span) + element, what, array));
   const int64_t start = static_cast<const char*>(data) - array->data;
   out = {array, span < 0 ? start - span : start, inc * element, n, element};
   return {};
 }
 
-Status Linear::matrix(const char* name, const void* data, int64_t rows, int64_t columns, int64_t lda, size_t bytes,
-                      SharedMatrix& out) const {
+Status find_matrix(const Memory& memory, const char* name, const void* data, int64_t rows, int64_t columns, int64_t lda,
+                   size_t bytes, SharedMatrix& out) {
   if (lda < columns)
     return Status::error(
         format("ld%c is %ld, and a line of the matrix has %ld elements; it is the distance between lines", *name | 0x20,
@@ -63,7 +63,7 @@ Status Linear::matrix(const char* name, const void* data, int64_t rows, int64_t 
     return format("a matrix of %ld lines of %ld elements with distance %ld", rows, columns, lda);
   };
   Array* array = nullptr;
-  HIROBA_TRY(find(*parts_->memory, name, data, span, what, array));
+  HIROBA_TRY(find(memory, name, data, span, what, array));
   out = {array, static_cast<const char*>(data) - array->data, lda * element, rows, columns, element};
   return {};
 }

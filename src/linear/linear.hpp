@@ -31,18 +31,18 @@ struct Pending {
   std::function<void(R* values)> finish;
 };
 
+// Find operands from the arguments of BLAS; `name` is the argument's, for messages. n, rows, columns > 0.
+[[HIROBA_SHOWN]] Status find_vector(const Memory& memory, const char* name, const void* data, int64_t n, int64_t inc,
+                                    size_t bytes, SharedVector& out);
+Status find_matrix(const Memory& memory, const char* name, const void* data, int64_t rows, int64_t columns, int64_t lda,
+                   size_t bytes, SharedMatrix& out);
+
 class Linear {
  public:
   Linear();
   ~Linear();
   void start(Memory& memory, bool reproducible);
   void at_barrier();  // at each barrier of the program, with all ranks
-
-  // Operands from the arguments of BLAS; `name` is the argument's, for messages. n, rows, columns > 0.
-  [[HIROBA_SHOWN]] Status vector(const char* name, const void* data, int64_t n, int64_t inc, size_t bytes,
-                                 SharedVector& out) const;
-  Status matrix(const char* name, const void* data, int64_t rows, int64_t columns, int64_t lda, size_t bytes,
-                SharedMatrix& out) const;
 
   template <typename T>
   Status axpy(const Call& call, T a, const SharedVector& x, const SharedVector& y);

@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 #include <memory>
-#include <vector>
+#include <ranges>
 
 #include "base/debugger.hpp"
 #include "base/ending.hpp"
@@ -21,25 +21,13 @@ namespace {
 
 struct Process {
   std::unique_ptr<Memory> memory;
-  Coarrays coarrays;
-  Loops loops;
-  Tasks tasks;
-  Linear linear;
+  std::span<Model* const> models;
   int rank = 0;
   bool ended = false;
   bool forked = false;  // set in a child that a rank has forked: a copy of all this, and no rank
-  std::vector<Hook> start, end, early_end;
 };
 
-// Constructors of the program may register hooks before those of this library have run.
-Process& process() {
-  static Process& the_process = *new Process;  // never destroyed: threads may use it while the program ends
-  return the_process;
-}
-
-void run(const std::vector<Hook>& hooks) {
-  for (const Hook& hook : hooks) hook();
-}
+Process& process() { return instance<Process>(); }
 
 // Adds the rank to messages before the start, too, if hirobarun has set it; only the first rank that fails prints one.
 void introduce() {
@@ -75,7 +63,7 @@ void left_early(int status, void*) {
   if (first_to_report(kept))
     log_line("the program ended with status %d%s, by exit or by returning from main, before %s", status,
              system_keeps(status) ? "" : ", of which the system keeps 0", phrases().end);
-  run(p.early_end);
+  report_models();
   run_exit_hook();
   if (p.memory->job().nranks > 1) end_at_latest_in(leaving_seconds, kept);
   tell_launcher_afterwards(kept);
@@ -100,16 +88,6 @@ const int status_checked =
     on_exit(check_status,
             reinterpret_cast<void*>(static_cast<intptr_t>(getpid())));  // NOLINT(performance-no-int-to-ptr)
 
-Tasks::Settings task_settings(const Options& options) {
-  Tasks::Settings settings;
-  settings.threads = threads_per_rank();
-  settings.window = static_cast<size_t>(options.number("task-window"));
-  settings.seed = static_cast<uint64_t>(options.number("chaos"));
-  settings.trace = options.text("task-trace");
-  settings.graph = options.text("task-graph");
-  return settings;
-}
-
 }  // namespace
 
 void require(const Status& status) {
@@ -120,20 +98,20 @@ void require_at(const Status& status, const char* place) {
   if (!status.ok()) end_job(1, "%s: %s", place, status.message().c_str());
 }
 
-void start_process(const char* call, const std::function<void()>& ready) {
+void start_process(const char* call, std::span<Model* const> models) {
   Process& p = process();
   if (p.memory != nullptr) end_job(1, "%s called twice", call);
   if (p.ended) end_job(1, "%s after %s; a job starts once", call, phrases().end);
   introduce();
   Options options;
   require(Options::from_environment(options));
-  const auto listen = [&p](Transport& transport, const Job& job) {
-    p.coarrays.listen(transport);
-    return p.tasks.listen(transport, job);
+  p.models = models;
+  const auto listen = [models](Transport& transport, const Job& job) -> Status {
+    for (Model* model : models) HIROBA_TRY(model->listen(transport, job));
+    return {};
   };
   require(Memory::start(options, call, listen, p.memory));
-  p.tasks.start(*p.memory, task_settings(options));
-  p.linear.start(*p.memory, options.flag("reproducible"));
+  for (Model* model : models) require(model->start(*p.memory, options));
   const Job& job = p.memory->job();
   p.rank = job.rank;
   if (job.launched) {
@@ -147,8 +125,7 @@ void start_process(const char* call, const std::function<void()>& ready) {
   require(Debugging::from_option(options.text("debug"), job.rank, job.nranks, debugging));
   set_debugging(debugging, job.rank);
   stop_at_start();
-  ready();
-  run(p.start);
+  for (Model* model : models) model->begin();
 }
 
 // From the upper floors down, each completes its operations with other ranks; the last barrier is in Memory::stop(),
@@ -156,25 +133,19 @@ void start_process(const char* call, const std::function<void()>& ready) {
 void end_process(const char* call) {
   Process& p = process();
   require(p.memory->collective().requests().none_left());
-  require(p.tasks.stop());
+  const auto upper_first = std::views::reverse(p.models);
+  for (Model* model : upper_first) require(model->finish());
   require(p.memory->locks().none_held(phrases().end));  // before others that want one are waited for
-  if (p.coarrays.started()) {
-    require(p.coarrays.locks().none_held(phrases().end));
-    require(p.coarrays.stop());
-  }
+  for (Model* model : upper_first) require(model->stop(phrases().end));
   require(p.memory->stop(call));
   p.memory.reset();
   p.ended = true;
-  run(p.end);
+  for (Model* model : upper_first) model->ended();
   if (findings() > 0)
     log_line("check: %d mistake%s found; the exit status of the job is 1", findings(), findings() == 1 ? "" : "s");
 }
 
 bool process_started() { return process().memory != nullptr; }
-Coarrays& process_coarrays() { return process().coarrays; }
-Loops& process_loops() { return process().loops; }
-Tasks& process_tasks() { return process().tasks; }
-Linear& process_linear() { return process().linear; }
 
 Memory& process_memory(const char* call) {
   Process& p = process();
@@ -195,48 +166,29 @@ void not_started(const char* call, const char* begin, const char* end) {
   end_job(1, "%s before %s; call %s(&argc, &argv) first", call, begin, begin);
 }
 
-void at_start(Hook hook) { process().start.push_back(std::move(hook)); }
-void at_end(Hook hook) { process().end.push_back(std::move(hook)); }
-void at_early_end(Hook hook) { process().early_end.push_back(std::move(hook)); }
-void end_tasks(const char* call) {
-  Tasks& tasks = process().tasks;
-  require_outside_task(call);
-  if (tasks.any()) require(tasks.wait(call, nullptr));
+void end_work(const char* call) {
+  for (Model* model : process().models) require(model->end_work(call));
 }
 
-void require_unused(const char* call, const char* place, const char* which, const void* data, size_t bytes,
-                    bool to_write) {
-  const Process& p = process();
-  if (in_task() || !p.tasks.use(data, bytes, to_write)) return;
-  Array* array = nullptr;
-  const bool shared = p.memory->arrays().find(data, array).ok();
-  end_job(
-      1, "%s: %s: tasks that have not ended use %s, %zu bytes%s%s; call hiroba::taskwait before (hiroba_taskwait in C)",
-      place, call, which, bytes, shared ? " from " : "",
-      shared ? element_name(*array, static_cast<const char*>(data) - array->data).c_str() : "");
+void begin_barrier(const char* call, bool work_ends) {
+  if (work_ends) end_work(call);
+  for (Model* model : process().models) require(model->before_barrier());
 }
 
-void require_outside_task(const char* call) {
-  if (in_task())
-    end_job(1,
-            "%s in task %s; it is a call of the program, which all ranks make outside of tasks: call it after "
-            "hiroba::taskwait (hiroba_taskwait in C)",
-            call, running_task().c_str());
+void require_unused(const Model::Use& use) {
+  for (const Model* model : process().models) model->require_unused(use);
+}
+
+void require_outside_work(const char* call) {
+  for (const Model* model : process().models) model->require_outside_work(call);
 }
 
 void require_all_ranks(const char* call) {
-  if (in_lone_task())
-    end_job(1,
-            "%s in task %s, which this rank runs alone, so the call would wait for the other ranks for ever; call it "
-            "outside of tasks, after hiroba::taskwait (hiroba_taskwait in C)",
-            call, running_task().c_str());
+  for (const Model* model : process().models) model->require_all_ranks(call);
 }
 
-void begin_barrier(const char* call, bool tasks_end) {
-  Process& p = process();
-  if (tasks_end) end_tasks(call);
-  p.linear.at_barrier();
-  if (p.memory->checking()) require(p.loops.find_races(*p.memory));
+void report_models() {
+  for (const Model* model : process().models) model->report();
 }
 
 }  // namespace hiroba

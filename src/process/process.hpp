@@ -1,25 +1,67 @@
-// One process of a job: its start and end, the objects of each floor, and the hooks of the notations. The interfaces
-// have no handle, so the library's objects are here; no other folder keeps them in globals.
+// One process of a job: its start and end, its Memory, and its models, which it knows by what they do at the events of
+// a job. The interfaces have no handle, so these objects are here; no other folder keeps the library's in globals.
 //
 // Start and end are for one thread, and collective. Every error of a user ends the job here, with a message that names
 // the call.
 #pragma once
 
-#include <functional>
-#include <string>
+#include <hiroba_models.inc>
+#include <span>
 
 #include "base/shown.hpp"
-#include "coarray/coarray.hpp"
-#include "linear/linear.hpp"
-#include "loops/loops.hpp"
 #include "memory/memory.hpp"
-#include "task/task.hpp"
 
 namespace hiroba {
 
-// Joins the job; then calls ready(), and the registered hooks. Ends the job if this process has started already, or has
-// been in a job.
-void start_process(const char* call, const std::function<void()>& ready);
+// A model of programming, which a notation implements. All ranks have the same models in the same order, which numbers
+// their messages: that of src/CMakeLists.txt, bottom up. At the end of a job the upper ones come first.
+//
+// Work is what a model runs for the program beside the code in which all ranks make the same calls: such as tasks.
+class Model {
+ public:
+  virtual ~Model() = default;
+
+  // ---- events, on all ranks; an error ends the job ----
+  virtual Status listen(Transport&, const Job&) { return {}; }  // before the transport starts: adds handlers
+  virtual Status start(Memory&, const Options&) { return {}; }  // the memory has started
+  virtual void begin() {}                                       // the program can make calls. Collective
+  virtual Status before_barrier() { return {}; }                // of the program, of all ranks. Collective
+  // Waits for all work so far. Ends the job if the call is in work. Collective.
+  virtual Status end_work(const char* /*call*/) { return {}; }
+  virtual Status finish() { return {}; }                       // the last work ends. Collective
+  virtual Status stop(const char* /*ends_by*/) { return {}; }  // the last remote operation ends. Collective
+  virtual void ended() {}                                      // the job is over
+
+  // Option stats, also if the program exits before its end; other ranks may be gone.
+  virtual void report() const {}
+
+  // ---- what a call requires; they end the job with a message that names it ----
+  virtual void require_outside_work(const char* /*call*/) const {}
+  virtual void require_all_ranks(const char* /*call*/) const {}
+  struct Use {
+    const char *call, *place, *which;  // which: the argument
+    const void* data;
+    size_t bytes;
+    bool writes;
+  };
+  virtual void require_unused(const Use&) const {}
+};
+
+// Return the object of each model: NAME_model() for the floors that are declared with the word MODEL.
+#define HIROBA_MODEL(name) Model& name##_model();
+HIROBA_MODELS(HIROBA_MODEL)
+#undef HIROBA_MODEL
+
+// Returns the one object of a class. It is never destroyed: threads may use it while the program ends.
+template <typename T>
+T& instance() {
+  static T& object = *new T;
+  return object;
+}
+
+// Joins the job; then the models begin. Ends the job if this process has started already, or has been in a job.
+// `models` outlives the process.
+void start_process(const char* call, std::span<Model* const> models);
 // Leaves the job, after all ranks have made the call.
 void end_process(const char* call);
 bool process_started();
@@ -27,36 +69,21 @@ bool process_started();
 // Ends the job with a message that names the call if the process has not started, or has ended.
 [[HIROBA_SHOWN]] Memory& process_memory(const char* call);
 [[noreturn]] void not_started(const char* call, const char* begin, const char* end);
-// Its handlers exist from the start of the process on; a notation with coarrays starts it.
-Coarrays& process_coarrays();
-
-Loops& process_loops();
-Tasks& process_tasks();
-[[HIROBA_SHOWN]] Linear& process_linear();
 
 // Ends the job if `status` is an error: with the message, or with "place: message".
 void require(const Status& status);
 void require_at(const Status& status, const char* place);
 
-// Waits for the program's tasks before a collective call that frees shared memory, or works on it. Ends the job if
-// called in a task. Collective.
-[[HIROBA_SHOWN]] void end_tasks(const char* call);
-// Called before each barrier of the program: waits for its tasks, unless `tasks_end` is false, and makes the checks at
-// barriers (option check). Collective.
-void begin_barrier(const char* call, bool tasks_end = true);
-// Ends the job with a message that names the call if it reads, or writes, data of tasks that have not ended; `which` is
-// the argument. Does nothing in a task.
-void require_unused(const char* call, const char* place, const char* which, const void* data, size_t bytes,
-                    bool to_write);
-// These end the job with a message that names the call and the task whose body makes it: in any task; or in one that a
-// single rank of several runs, which would wait for the others.
-void require_outside_task(const char* call);
+// Waits for the program's work before a collective call that frees shared memory, or works on it. Ends the job if
+// called in work. Collective.
+[[HIROBA_SHOWN]] void end_work(const char* call);
+// Called before each barrier of the program, which has ended its work, unless `work_ends`. Collective.
+void begin_barrier(const char* call, bool work_ends = true);
+// These end the job with a message that names the call: if it reads, or writes, data of work that has not ended, unless
+// the call is in work; in any work; or in work that a single rank of several runs, which would wait for the others.
+void require_unused(const Model::Use& use);
+void require_outside_work(const char* call);
 void require_all_ranks(const char* call);
-
-// ---- hooks of notations, called in the order of registration on every rank; constructors may register them ----------
-using Hook = std::function<void()>;
-void at_start(Hook hook);      // at the end of the start
-void at_end(Hook hook);        // after the end
-void at_early_end(Hook hook);  // if the program exits before its end; other ranks may be gone
+void report_models();  // option stats
 
 }  // namespace hiroba

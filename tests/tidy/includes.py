@@ -57,7 +57,7 @@ class Floor:
 
     @staticmethod
     def words(text: str, keyword: str) -> set[str]:
-        found = re.search(rf"\b{keyword}\b((?:\s+(?!(?:LIBRARY|PURPOSE|USES|SHOWS|SOURCES)\b)[\w/]+)*)", text)
+        found = re.search(rf"\b{keyword}\b((?:\s+(?!(?:LIBRARY|MODEL|PURPOSE|USES|SHOWS|SOURCES)\b)[\w/]+)*)", text)
         return set(found[1].split()) if found else set()
 
 

@@ -18,15 +18,29 @@ using Z = std::complex<double>;
 template <typename T>
 using R = Real<T>;
 
+class LinearModel final : public Model {
+ public:
+  Linear linear;
+
+  Status start(Memory& memory, const Options& options) override {
+    linear.start(memory, options.flag("reproducible"));
+    return {};
+  }
+  Status before_barrier() override {
+    linear.at_barrier();
+    return {};
+  }
+};
+
 // A call: its name, and its request if it is only started.
 struct Begun : CheckedCall {
   hiroba_request* request;
 
   Begun(const char* name, hiroba_request* out = nullptr) : CheckedCall(name), request(out) {
-    end_tasks(name);
+    end_work(name);
     if (request != nullptr) *request = HIROBA_NO_REQUEST;
   }
-  Linear& linear() const { return process_linear(); }
+  Linear& linear() const { return instance<LinearModel>().linear; }
   // Returns false if there is nothing to do.
   bool length(const char* which, int64_t n) const {
     if (n < 0) fail(format("%s is %ld; it must not be negative", which, n));
@@ -35,7 +49,7 @@ struct Begun : CheckedCall {
   template <typename T>
   SharedVector vector(const char* which, int64_t n, const void* x, int64_t inc) const {
     SharedVector out;
-    require(linear().vector(which, x, n, inc, sizeof(T), out));
+    require(find_vector(process_memory(name()), which, x, n, inc, sizeof(T), out));
     return out;
   }
 };
@@ -123,7 +137,7 @@ bool by_rows(const Begun& begun, int order) {
 template <typename T>
 SharedMatrix matrix(const Begun& begun, bool rows, int64_t m, int64_t n, const void* a, int64_t lda) {
   SharedMatrix out;
-  begun.require(begun.linear().matrix("A", a, rows ? m : n, rows ? n : m, lda, sizeof(T), out));
+  begun.require(find_matrix(process_memory(begun.name()), "A", a, rows ? m : n, rows ? n : m, lda, sizeof(T), out));
   return out;
 }
 
@@ -162,6 +176,8 @@ T at(const void* scalar) {
 }
 
 }  // namespace
+
+Model& linear_model() { return instance<LinearModel>(); }
 
 // NOLINTBEGIN(bugprone-macro-parentheses): types and lists of parameters cannot be in parentheses.
 // Defines the two forms of a call. `parameters` are in parentheses, and so are the arguments of the function above.

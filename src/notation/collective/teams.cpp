@@ -23,7 +23,7 @@ Members& members_of(hiroba_team team, const char* call) {
 }
 
 void split_team(const CallName& name, hiroba_team parent, int color, int key, hiroba_team* out) {
-  require_outside_task(name);
+  require_outside_work(name);
   std::unique_ptr<Members> members;
   Members& all = members_of(parent, name);
   require_at(teams_of(name).split(all, color, key, members, {name, place()}), prefix());
@@ -63,7 +63,7 @@ HIROBA_EXPORT void hiroba_team_free(hiroba_team* team) {
   if (*team == HIROBA_NO_TEAM) return;
   if (*team != HIROBA_ALL && !process_started()) return void(*team = HIROBA_NO_TEAM);
   if (*team == HIROBA_ALL) end_job(1, "%s: hiroba_team_free(HIROBA_ALL): that team stays", prefix());
-  require_outside_task(call);
+  require_outside_work(call);
   Members& members = members_of(*team, call);
   if (const std::string user = collective_of(call).requests().user_of(&members, &members + 1); !user.empty())
     end_job(1, "%s: hiroba_team_free: %s is of this team; wait for it first, and free it if it is persistent", prefix(),

@@ -4,9 +4,7 @@
 
 #include "base/log.hpp"
 #include "mpc/mpc.h"
-#include "process/process.hpp"
-
-#define SMINT_EXPORT extern "C" __attribute__((visibility("default")))
+#include "notation/smint/smint_process.hpp"
 
 namespace {
 
@@ -14,10 +12,25 @@ namespace {
 smint_array* first_array = nullptr;
 smint_array** last_array = &first_array;
 
-void place_declared_arrays() {
-  for (const smint_array* array = first_array; array != nullptr; array = array->next) array->place();
-  if (first_array != nullptr) sms_barrier();  // some have first values
-}
+class LoopsModel final : public hiroba::Model {
+ public:
+  hiroba::Loops loops;
+
+  hiroba::Status start(hiroba::Memory& memory, const hiroba::Options&) override {
+    memory_ = &memory;
+    return {};
+  }
+  void begin() override {
+    for (const smint_array* array = first_array; array != nullptr; array = array->next) array->place();
+    if (first_array != nullptr) sms_barrier();  // some have first values
+  }
+  hiroba::Status before_barrier() override {
+    return memory_->checking() ? loops.find_races(*memory_) : hiroba::Status();
+  }
+
+ private:
+  hiroba::Memory* memory_ = nullptr;
+};
 
 void end_with_program(int status, void*) {
   if (status == 0 && hiroba::process_started()) sms_shutdown();
@@ -25,10 +38,12 @@ void end_with_program(int status, void*) {
 
 }  // namespace
 
+hiroba::Loops& hiroba::loops() { return instance<LoopsModel>().loops; }
+hiroba::Model& hiroba::loops_model() { return instance<LoopsModel>(); }
+
 SMINT_EXPORT void smint_declare(smint_array* array) {
   if (hiroba::process_started())
     hiroba::end_job(1, "smint_declare after sms_startup, which allocates what was declared; load the library earlier");
-  if (first_array == nullptr) hiroba::at_start(place_declared_arrays);
   array->next = nullptr;
   *last_array = array;
   last_array = &array->next;

@@ -5,10 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "process/process.hpp"
+#include "notation/smint/smint_process.hpp"
 #include "smint.h"
-
-#define SMINT_EXPORT extern "C" __attribute__((visibility("default")))
 
 namespace {
 
@@ -113,15 +111,15 @@ int64_t count_of(const smint_values& v) {
 }  // namespace
 
 SMINT_EXPORT void smint_begin(const smint_plan* plan, const smint_values values[], const int64_t known[]) {
-  hiroba::end_tasks("parallel for");
+  hiroba::end_work("parallel for");
   hiroba::Values loops[SMINT_LOOPS];
   const auto depth = static_cast<size_t>(plan->depth);
   for (size_t k = 0; k < depth; ++k) loops[k] = {values[k].first, values[k].end, values[k].step};
-  require(hiroba::process_loops().begin(memory(), accesses_of(*plan, 0, plan->count, known), {loops, depth},
+  require(hiroba::loops().begin(memory(), accesses_of(*plan, 0, plan->count, known), {loops, depth},
                                         plan->shared, plan->flags, plan->place));
   if (!memory().checking()) return;
   for (const Access& access : accesses_of(*plan, plan->touches, plan->touch_count, known))
-    if (access.view.array != nullptr) hiroba::process_loops().touches(access);
+    if (access.view.array != nullptr) hiroba::loops().touches(access);
 }
 
 SMINT_EXPORT void smint_apart(const smint_access* written, const smint_access* other, const smint_values values[],
@@ -149,14 +147,14 @@ SMINT_EXPORT void smint_apart(const smint_access* written, const smint_access* o
 
 SMINT_EXPORT void smint_recall(smint_memo* memo, const void* const arrays[], int count) {
   // Braces would make a list of two addresses.
-  require(hiroba::process_loops().recall(memory(), memo->pages, std::vector<const void*>(arrays, arrays + count)));
+  require(hiroba::loops().recall(memory(), memo->pages, std::vector<const void*>(arrays, arrays + count)));
 }
 
 SMINT_EXPORT const smint_part* smint_next(void) {
   const hiroba::LoopPart* part = nullptr;
-  require(hiroba::process_loops().next(memory(), part));
-  if (part == nullptr) hiroba::process_loops().end(memory(), [](bool drop) { drop ? sms_sync_drop() : sms_barrier(); });
+  require(hiroba::loops().next(memory(), part));
+  if (part == nullptr) hiroba::loops().end(memory(), [](bool drop) { drop ? sms_sync_drop() : sms_barrier(); });
   return reinterpret_cast<const smint_part*>(part);
 }
 
-SMINT_EXPORT void smint_settle(void) { require(hiroba::process_loops().settle(memory())); }
+SMINT_EXPORT void smint_settle(void) { require(hiroba::loops().settle(memory())); }

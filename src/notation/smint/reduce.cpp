@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/log.hpp"
+#include "notation/smint/smint_process.hpp"
 #include "notation/sms/reduce.hpp"
 #include "smint.h"
 
@@ -43,8 +44,6 @@ bool find_type(smint_type kind, size_t element, Type& type) {
 
 }  // namespace
 
-#define SMINT_EXPORT extern "C" __attribute__((visibility("default")))
-
 SMINT_EXPORT double smint_reduce_double(double value, smint_operator op) {
   return reduce(value, op, "smint_reduce_double");
 }
@@ -62,7 +61,7 @@ SMINT_EXPORT void smint_reduce(void* data, int64_t count, size_t element, smint_
                     place, static_cast<long long>(count), element, static_cast<int>(type), static_cast<int>(op));
   hiroba::Combine combine;
   hiroba::require_at(hiroba::Combine::make(of, with, combine), place);
-  hiroba::require_unused("a reduction", place, "its data", data, static_cast<size_t>(count) * element, true);
+  hiroba::require_unused({"a reduction", place, "its data", data, static_cast<size_t>(count) * element, true});
   hiroba::require_at(memory.collective().teams().reduce(Team::all(memory.job().nranks), static_cast<char*>(data), count,
                                                         combine, {"smint_reduce", place}),
                      place);

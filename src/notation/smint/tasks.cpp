@@ -5,12 +5,10 @@
 #include <vector>
 
 #include "base/log.hpp"
-#include "process/process.hpp"
+#include "notation/smint/smint_process.hpp"
 #include "smint.h"
 #define HIROBA_NO_PLACES
 #include "task.h"
-
-#define SMINT_EXPORT extern "C" __attribute__((visibility("default")))
 
 namespace {
 

@@ -50,7 +50,6 @@ std::shared_ptr<hiroba::Request> find_preload(uint64_t handle) {
 }
 
 __attribute__((constructor)) void prepare() {
-  hiroba::at_start([] { process_memory("sms_startup").collective().requests().set_source(find_preload); });
   hiroba::phrases() = {.end = "sms_shutdown",
                        .bring_pages = "sms_preload",
                        .free_object = "sms_mfree",
@@ -85,7 +84,7 @@ void* allocate(Arrays::Request request, const std::string& call, const char* pla
   request.place = place;
   request.freed_by = "sms_free";
   void* out = nullptr;
-  hiroba::require_outside_task(call.c_str());
+  hiroba::require_outside_work(call.c_str());
   const Status status = process_memory(call.c_str()).arrays().allocate(request, out);
   if (!status.ok()) end_job(1, "%s: %s: %s", place, call.c_str(), status.message().c_str());
   return out;
@@ -136,25 +135,35 @@ T reduce(T value, sms_op op, const char* call) {
   end_job(1, "reduction with operation %d; use SMS_SUM, SMS_MIN, SMS_MAX or SMS_PROD", static_cast<int>(op));
 }
 
-void report(const Memory& m) {
-  if (m.times().on) hiroba::report_statistics(m), hiroba::process_coarrays().report_statistics();
-}
+class MemoryModel final : public hiroba::Model {
+  void begin() override {
+    Memory& m = process_memory("sms_startup");
+    m.collective().requests().set_source(find_preload);
+    const Job& job = m.job();
+    sms_rank = job.rank, sms_nprocs = job.nranks, sms_node = job.node, sms_nnodes = job.nnodes;
+  }
+  void report() const override {
+    const Memory& m = process_memory("exit");
+    if (m.times().on) hiroba::report_statistics(m);
+  }
+};
 
 }  // namespace
 
+hiroba::Model& hiroba::memory_model() { return instance<MemoryModel>(); }
+
 SMS_EXPORT int sms_startup(int*, char***) {
-  hiroba::start_process("sms_startup", [] {
-    hiroba::at_early_end([] { report(process_memory("exit")); });
-    const Job& job = process_memory("sms_startup").job();
-    sms_rank = job.rank, sms_nprocs = job.nranks, sms_node = job.node, sms_nnodes = job.nnodes;
-  });
+#define MODEL(name) &hiroba::name##_model(),
+  static hiroba::Model* const models[] = {HIROBA_MODELS(MODEL)};
+#undef MODEL
+  hiroba::start_process("sms_startup", models);
   return 0;
 }
 
 SMS_EXPORT int sms_shutdown(void) {
   const Memory& m = process_memory("sms_shutdown");
-  hiroba::require_outside_task("sms_shutdown");
-  report(m);
+  hiroba::require_outside_work("sms_shutdown");
+  hiroba::report_models();
   hiroba::require(hiroba::report_placement(m));
   hiroba::end_process("sms_shutdown");
   return 0;
@@ -197,7 +206,7 @@ SMS_EXPORT void* sms_mapalloc_large(const int64_t dim[], const int64_t div[], si
 SMS_EXPORT void sms_free(void* array) {
   if (array == nullptr) return;
   Memory& m = process_memory("sms_free");
-  hiroba::end_tasks("sms_free");
+  hiroba::end_work("sms_free");
   hiroba::require(m.arrays().free(array, format("sms_free(%p)", array).c_str()));
 }
 
@@ -223,7 +232,7 @@ SMS_EXPORT void sms_set_twin(void* array, enum sms_twin when) {
 SMS_EXPORT void sms_redistribute_on(void* array, const int div[], int first, int count) {
   Memory& m = process_memory("sms_redistribute");
   const std::vector<int64_t> pieces = list(div, "sms_redistribute", "div");
-  hiroba::end_tasks("sms_redistribute");
+  hiroba::end_work("sms_redistribute");
   const std::string call = format("sms_redistribute(%p, %s, %d, %d)", array, show(pieces).c_str(), first, count);
   hiroba::require(m.arrays().redistribute(array, pieces, first, count, call.c_str()));
 }
@@ -240,7 +249,7 @@ SMS_EXPORT void sms_set_homes(void* array, enum sms_homes policy) {
                       : policy == SMS_HOMES_FIRST_TOUCH ? HomePolicy::first_touch
                                                         : HomePolicy::migrating;
   const std::string call = format("sms_set_homes(%p, %d)", array, static_cast<int>(policy));
-  hiroba::require_outside_task(call.c_str());
+  hiroba::require_outside_work(call.c_str());
   hiroba::require(m.homes().set_policy(array, wanted, call.c_str()));
 }
 
@@ -268,7 +277,7 @@ SMS_EXPORT void sms_sync_drop_start(void) {
 
 SMS_EXPORT void sms_sync_drop_wait(void) {
   Memory& m = process_memory("sms_sync_drop_wait");
-  hiroba::require_outside_task("sms_sync_drop_wait");
+  hiroba::require_outside_work("sms_sync_drop_wait");
   if (!m.collective().barriers().between())
     end_job(1, "sms_sync_drop_wait without a start; call sms_sync_drop_start before");
   hiroba::require(m.consistency().end_sync_drop());

@@ -27,7 +27,7 @@ class SparseCall : public CheckedCall {
  public:
   enum By { all_ranks, one_rank };  // the ranks that make the call; one of all ranks waits for tasks first
   explicit SparseCall(const char* name, By by = all_ranks) : CheckedCall(name) {
-    if (by == all_ranks) end_tasks(name);
+    if (by == all_ranks) end_work(name);
   }
   Ranks ranks() const { return {process_memory(name()), call()}; }
   // Returns the operator of a handle; `which` is the argument.
@@ -50,7 +50,7 @@ class SparseCall : public CheckedCall {
   T* vector(const char* which, const AnyOperator& a, const void* data) const {
     SharedVector out;
     const Rows& rows = a.rows();
-    require(process_linear().vector(which, data, rows.count(), 1, sizeof(T), out));
+    require(find_vector(process_memory(name()), which, data, rows.count(), 1, sizeof(T), out));
     if (const Status fits = check_vector(rows, which, out); !fits.ok())
       fail(fits.message() + " (hiroba_linop_vector makes one; hiroba_dcopy and its like copy)");
     return static_cast<T*>(const_cast<void*>(data)) + rows.begin(ranks().me());

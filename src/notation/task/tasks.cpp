@@ -8,8 +8,10 @@
 #include <type_traits>
 
 #include "base/log.hpp"
+#include "base/thread.hpp"
 #include "notation/collective/collective_process.hpp"
 #include "process/process.hpp"
+#include "task/task.hpp"
 
 #define TASK_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -19,6 +21,7 @@ using hiroba::Array;
 using hiroba::end_job;
 using hiroba::Memory;
 using hiroba::require_at;
+using hiroba::Status;
 using hiroba::TaskAccess;
 using hiroba::TaskGraph;
 using hiroba::TaskLabel;
@@ -46,9 +49,59 @@ static_assert(equal(TaskAccess::in, HIROBA_IN) && equal(TaskAccess::out, HIROBA_
               equal(TaskAccess::concurrent, HIROBA_CONCURRENT) && equal(TaskAccess::reduction, HIROBA_REDUCTION));
 static_assert(equal(Tasks::anywhere, HIROBA_ANYWHERE) && Tasks::argument_bytes == HIROBA_TASK_ARGUMENT);
 
+class TaskModel final : public hiroba::Model {
+ public:
+  Tasks tasks;
+
+  Status listen(hiroba::Transport& transport, const hiroba::Job& job) override { return tasks.listen(transport, job); }
+  Status start(Memory& memory, const hiroba::Options& options) override {
+    Tasks::Settings settings;
+    settings.threads = hiroba::threads_per_rank();
+    settings.window = static_cast<size_t>(options.number("task-window"));
+    settings.seed = static_cast<uint64_t>(options.number("chaos"));
+    settings.trace = options.text("task-trace");
+    settings.graph = options.text("task-graph");
+    tasks.start(memory, settings);
+    return {};
+  }
+  Status end_work(const char* call) override {
+    require_outside_work(call);
+    return tasks.any() ? tasks.wait(call, nullptr) : Status();
+  }
+  Status finish() override { return tasks.stop(); }
+
+  void require_outside_work(const char* call) const override {
+    if (hiroba::in_task())
+      refuse(call, "; it is a call of the program, which all ranks make outside of tasks: call it");
+  }
+  void require_all_ranks(const char* call) const override {
+    if (hiroba::in_lone_task())
+      refuse(call,
+             ", which this rank runs alone, so the call would wait for the other ranks for ever; call it outside of "
+             "tasks,");
+  }
+  void require_unused(const Use& use) const override {
+    if (hiroba::in_task() || !tasks.use(use.data, use.bytes, use.writes)) return;
+    Array* array = nullptr;
+    const bool shared = hiroba::process_memory(use.call).arrays().find(use.data, array).ok();
+    end_job(1,
+            "%s: %s: tasks that have not ended use %s, %zu bytes%s%s; call hiroba::taskwait before (hiroba_taskwait in "
+            "C)",
+            use.place, use.call, use.which, use.bytes, shared ? " from " : "",
+            shared ? element_name(*array, static_cast<const char*>(use.data) - array->data).c_str() : "");
+  }
+
+ private:
+  [[noreturn]] static void refuse(const char* call, const char* why) {
+    end_job(1, "%s in task %s%s after hiroba::taskwait (hiroba_taskwait in C)", call, hiroba::running_task().c_str(),
+            why);
+  }
+};
+
+Tasks& tasks() { return hiroba::instance<TaskModel>().tasks; }
 Tasks& tasks(const char* call) {
   (void)hiroba::process_memory(call);
-  return hiroba::process_tasks();
+  return tasks();
 }
 
 [[noreturn, gnu::cold]] void refuse(const hiroba_section& section, int access, const char* place) {
@@ -131,6 +184,8 @@ struct Call {
 
 }  // namespace
 
+hiroba::Model& hiroba::task_model() { return instance<TaskModel>(); }
+
 TASK_EXPORT void* hiroba_task_create(const hiroba_access* accesses, int count, const hiroba_task_spec* spec) {
   void* argument = nullptr;
   const char* const place = spec->label->place;
@@ -140,7 +195,7 @@ TASK_EXPORT void* hiroba_task_create(const hiroba_access* accesses, int count, c
 
 TASK_EXPORT void hiroba_task_submit(void* argument, void (*body)(void* argument, int run)) {
   static_assert(std::is_same_v<Tasks::Body, void (*)(void*, int)>);
-  hiroba::process_tasks().submit(argument, body);
+  tasks().submit(argument, body);
 }
 
 TASK_EXPORT void hiroba_task_at(void (*function)(void*), void* argument, const hiroba_access* accesses, int count,
@@ -222,14 +277,14 @@ TASK_EXPORT void hiroba_task_uncaught(void) {
 
 TASK_EXPORT void hiroba_task_parts_at(int on, const char* place) {
   tasks("hiroba_task_parts");
-  hiroba::require_outside_task(hiroba::Call{"hiroba_task_parts", place}.text().c_str());
+  hiroba::require_outside_work(hiroba::Call{"hiroba_task_parts", place}.text().c_str());
   require_at(tasks("hiroba_task_parts").allow_parts(on != 0), place);
 }
 
 TASK_EXPORT hiroba_graph* hiroba_graph_create(void (*create)(void* context), void* context, const char* place) {
   TaskGraph* graph = nullptr;
   tasks("a graph of tasks");
-  hiroba::require_outside_task(hiroba::Call{"hiroba_graph_create", place}.text().c_str());
+  hiroba::require_outside_work(hiroba::Call{"hiroba_graph_create", place}.text().c_str());
   require_at(tasks("a graph of tasks").make_graph(create, context, graph), place);
   return reinterpret_cast<hiroba_graph*>(graph);
 }
@@ -238,7 +293,7 @@ TASK_EXPORT int hiroba_graph_run(hiroba_graph* graph, int64_t times, const char*
   if (graph == nullptr) end_job(1, "%s: hiroba_graph_run of NULL; hiroba_graph_create returns a graph", place);
   if (times < 0) end_job(1, "%s: a graph of tasks to be run %lld times", place, static_cast<long long>(times));
   tasks("hiroba_graph_run");
-  hiroba::require_outside_task(hiroba::Call{"hiroba_graph_run", place}.text().c_str());
+  hiroba::require_outside_work(hiroba::Call{"hiroba_graph_run", place}.text().c_str());
   Tasks::Failed failed;
   require_at(
       tasks("hiroba_graph_run").run_graph(reinterpret_cast<TaskGraph&>(*graph), times, "hiroba_graph_run", failed),
@@ -247,7 +302,7 @@ TASK_EXPORT int hiroba_graph_run(hiroba_graph* graph, int64_t times, const char*
 }
 TASK_EXPORT void hiroba_graph_free(hiroba_graph* graph) {
   if (graph == nullptr) return;
-  require_at(hiroba::process_tasks().free_graph(reinterpret_cast<TaskGraph&>(*graph)), "hiroba_graph_free");
+  require_at(tasks().free_graph(reinterpret_cast<TaskGraph&>(*graph)), "hiroba_graph_free");
 }
 
 TASK_EXPORT hiroba_access hiroba_use_reduction(hiroba_op op, hiroba_type type, void* address, int64_t count) {
@@ -290,7 +345,7 @@ TASK_EXPORT void hiroba_task_work_until(int (*done)(void* context), void* contex
   require_at(tasks("hiroba_task_work_until").work_until(done, context), "hiroba_task_work_until");
 }
 
-TASK_EXPORT void hiroba_task_let_go(void* held) { hiroba::process_tasks().let_go(held); }
+TASK_EXPORT void hiroba_task_let_go(void* held) { tasks().let_go(held); }
 TASK_EXPORT void hiroba_task_poll(int (*poll)(void* context), void* context) {
   require_at(tasks("hiroba_task_poll").poll(poll, context), "hiroba_task_poll");
 }

@@ -26,7 +26,7 @@ xmp_request give(std::unique_ptr<Request> request) { return {requests("xmp_reque
 
 XMP_EXPORT void xmp_request_wait(xmp_request* request) {
   const char* const call = "xmp_request_wait";
-  if (!process_coarrays().started()) request->number = 0;
+  if (!coarrays_started()) request->number = 0;
   if (request->number != 0) known(*request, call);
   wait(request, {call, ""}, call);
 }

@@ -13,14 +13,43 @@
 
 namespace hiroba {
 
+namespace {
+
+// Its handlers exist from the start of the process on; start_coarrays() starts the rest.
+class CoarrayModel final : public Model {
+ public:
+  Coarrays coarrays;
+
+  Status listen(Transport& transport, const Job&) override {
+    coarrays.listen(transport);
+    return {};
+  }
+  Status stop(const char* ends_by) override {
+    if (!coarrays.started()) return {};
+    HIROBA_TRY(coarrays.locks().none_held(ends_by));
+    return coarrays.stop();
+  }
+  void ended() override {
+    execute_all(0);
+    deregister_all_coarrays();
+  }
+  void report() const override { coarrays.report_statistics(); }
+};
+
+}  // namespace
+
+Model& coarray_model() { return instance<CoarrayModel>(); }
+
+bool coarrays_started() { return instance<CoarrayModel>().coarrays.started(); }
+
 Coarrays& coarrays(const char* call, const char* place) {
-  Coarrays& all = process_coarrays();
+  Coarrays& all = instance<CoarrayModel>().coarrays;
   if (!all.started()) not_started(Call{call, place}.text().c_str(), "xmp_init", "xmp_finalize");
   return all;
 }
 
 void start_coarrays(const char* call, const char* place) {
-  Coarrays& all = process_coarrays();
+  Coarrays& all = instance<CoarrayModel>().coarrays;
   if (all.started()) return;
   if (!process_started()) coarrays(call, place);
   Memory& memory = process_memory(call);
@@ -28,10 +57,6 @@ void start_coarrays(const char* call, const char* place) {
   phrases().end = "xmp_finalize";
   execute_all(memory.job().nranks);
   xmp_checking = memory.checking() ? 1 : 0;
-  at_end([] {
-    execute_all(0);
-    deregister_all_coarrays();
-  });
 }
 
 // ---- sections ------------------------------------------------------------------------------------------------------

@@ -174,7 +174,7 @@ XMP_EXPORT void xmp_reduction(void* data, int64_t count, enum xmp_type type, enu
   if (set.count == 0) return;
   const Combine combine = reduction(type, op, count, place);
   const CallName name = name_of_reduction("xmp_reduction", combine, count);
-  require_unused("xmp_reduction", place, "its data", data, combine.element() * static_cast<size_t>(count), true);
+  require_unused({"xmp_reduction", place, "its data", data, combine.element() * static_cast<size_t>(count), true});
   require_at(all.collective().teams().reduce(set, static_cast<char*>(data), count, combine, {name, place}), place);
 }
 

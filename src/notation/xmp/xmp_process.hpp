@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "coarray/coarray.hpp"
 #include "process/process.hpp"
 #include "xmp.h"
 
@@ -12,6 +13,7 @@ namespace hiroba {
 
 // Ends the job with a message that names the call if the job has not started, or is over.
 Coarrays& coarrays(const char* call, const char* place = "");
+bool coarrays_started();
 // Starts them at the first call, with all ranks as the executing set; ends the job if it has not started. Collective.
 void start_coarrays(const char* call, const char* place = "");
 
