@@ -62,7 +62,7 @@ void Basis<T>::gram(const T* rows, int count, std::initializer_list<const T*> ri
         const int64_t length = std::min(strip_elements, blocks.end(b) - i);
         T* sum = sums.data() + b * results;
         for (const T* const x : right) {
-          kernels<T>().dots(count, length, rows + i, step(), x + i, products.data());
+          hiroba::dots(count, length, rows + i, step(), x + i, products.data());
           for (const Products<Real<T>>& p : products) *sum++ += value_of<T>(p, true);
         }
       }
@@ -82,8 +82,8 @@ void Basis<T>::subtract(const std::vector<W>& c, W scale) {
   in_long_strips<T>(n_, 2 * size_, [&](int64_t i, int64_t length) {
     for (const Workspace<T>* const rows : {&v_, &w_}) {
       T* const to = (*rows)[size_] + i;
-      kernels<T>().axpys(size_, length, (*rows)[0] + i, step(), minus.data(), false, to);
-      kernels<T>().scal(length, factor, to);
+      hiroba::axpys(size_, length, (*rows)[0] + i, step(), minus.data(), false, to);
+      hiroba::scal(length, factor, to);
     }
   });
 }
@@ -172,8 +172,8 @@ void Basis<T>::rotate(const Dense<W>& s, int k) {
       for (const Workspace<T>* const rows : {&v_, &w_}) {
         std::fill(made.begin(), made.end(), T(0));
         for (int c = 0; c < k; ++c)
-          kernels<T>().axpys(j, length, (*rows)[locked_] + i, step(), columns[static_cast<size_t>(c)].data(), false,
-                             made.data() + c * strip_elements);
+          hiroba::axpys(j, length, (*rows)[locked_] + i, step(), columns[static_cast<size_t>(c)].data(), false,
+                        made.data() + c * strip_elements);
         for (int c = 0; c < k; ++c) std::copy_n(made.data() + c * strip_elements, length, (*rows)[locked_ + c] + i);
       }
     }
@@ -206,8 +206,8 @@ void Basis<T>::residual(const W* s, W value, const W* c, T* out) const {
   const std::vector<T> minus = narrow<T>(of_v.data(), size_, -1), plus = narrow<T>(s, active(), 1);
   in_long_strips<T>(n_, 2 * size_, [&](int64_t i, int64_t length) {
     std::fill_n(out + i, length, T(0));
-    kernels<T>().axpys(active(), length, w_[locked_] + i, step(), plus.data(), false, out + i);
-    kernels<T>().axpys(size_, length, v_[0] + i, step(), minus.data(), false, out + i);
+    hiroba::axpys(active(), length, w_[locked_] + i, step(), plus.data(), false, out + i);
+    hiroba::axpys(size_, length, v_[0] + i, step(), minus.data(), false, out + i);
   });
 }
 
@@ -216,7 +216,7 @@ void Basis<T>::combine(const W* s, T* out) const {
   const std::vector<T> plus = narrow<T>(s, active(), 1);
   in_long_strips<T>(n_, size_, [&](int64_t i, int64_t length) {
     std::fill_n(out + i, length, T(0));
-    kernels<T>().axpys(active(), length, v_[locked_] + i, step(), plus.data(), false, out + i);
+    hiroba::axpys(active(), length, v_[locked_] + i, step(), plus.data(), false, out + i);
   });
 }
 

@@ -25,8 +25,8 @@ struct Conjugate {
   using Sums = Numbers<T, 2>;
   Status advance(T step, Sums& sums) {
     const auto pass = [&](int64_t i, int64_t count) {
-      kernels<T>().axpy(count, step, p + i, c.x + i);
-      kernels<T>().axpy(count, -step, q + i, c.r + i);
+      hiroba::axpy(count, step, p + i, c.x + i);
+      hiroba::axpy(count, -step, q + i, c.r + i);
       Sums out = {{strip_dot(count, c.r + i, c.r + i)}};
       if (d == nullptr) return out;
       T some[strip<T>];
@@ -50,7 +50,7 @@ struct Conjugate {
       const T* from = (c.m == nullptr ? c.r : z) + i;
       if (d != nullptr) sparse_kernels<T>().multiply(count, d + i, c.r + i, some), from = some;
       if (beta == T(0)) std::copy_n(from, count, p + i);
-      else kernels<T>().scal(count, beta, p + i), kernels<T>().axpy(count, T(1), from, p + i);
+      else hiroba::scal(count, beta, p + i), hiroba::axpy(count, T(1), from, p + i);
     });
   }
 };
@@ -106,14 +106,13 @@ struct Pipeline {
   using Sums = Numbers<T, 3>;
   Sums pass(Cycle<T>& c, T alpha, T beta, bool moves) const {
     return sum_strips<Sums, T>(c.n, 10 * sizeof(T), [&](int64_t i, int64_t count) {
-      const auto& k = kernels<T>();
       const auto turn = [&](const T* from, T* to) {
-        k.scal(count, beta, to + i), k.axpy(count, T(1), from + i, to + i);
+        hiroba::scal(count, beta, to + i), hiroba::axpy(count, T(1), from + i, to + i);
       };
       if (moves) {
         turn(n, z), turn(m, q), turn(w, s), turn(u, p);
-        k.axpy(count, alpha, p + i, c.x + i), k.axpy(count, -alpha, s + i, c.r + i);
-        k.axpy(count, -alpha, q + i, u + i), k.axpy(count, -alpha, z + i, w + i);
+        hiroba::axpy(count, alpha, p + i, c.x + i), hiroba::axpy(count, -alpha, s + i, c.r + i);
+        hiroba::axpy(count, -alpha, q + i, u + i), hiroba::axpy(count, -alpha, z + i, w + i);
       }
       return Sums{
           {strip_dot(count, c.r + i, u + i), strip_dot(count, w + i, u + i), strip_dot(count, c.r + i, c.r + i)}};

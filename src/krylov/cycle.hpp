@@ -38,7 +38,7 @@ struct Cycle {
   Status find_residual() {
     HIROBA_TRY(product(x, r));
     in_strips<T>(n, 3 * sizeof(T), [&](int64_t i, int64_t count) {
-      kernels<T>().scal(count, T(-1), r + i), kernels<T>().axpy(count, T(1), b + i, r + i);
+      hiroba::scal(count, T(-1), r + i), hiroba::axpy(count, T(1), b + i, r + i);
     });
     return {};
   }

@@ -30,7 +30,7 @@ struct Lanczos {
     const Vectors<T> vectors = c.vectors();
     in_strips<T>(c.n, 2 * sizeof(T), [&](int64_t i, int64_t count) {
       std::copy_n(y + i, count, v + i);
-      kernels<T>().scal(count, T(1 / beta), v + i);
+      hiroba::scal(count, T(1 / beta), v + i);
     });
     HIROBA_TRY(c.product(v, y));
     if (!first) vectors.axpy(T(-beta / beta_before), before, y);
@@ -82,13 +82,12 @@ Status minres(Cycle<T>& c) {
     phi_bar *= sine;
     std::swap(w1, w2), std::swap(w2, w);  // w: the oldest
     in_strips<T>(c.n, 7 * sizeof(T), [&](int64_t i, int64_t count) {
-      const auto& k = kernels<T>();
       std::copy_n(lanczos.v + i, count, w + i);
-      k.axpy(count, T(-epsilon_before), w1 + i, w + i), k.axpy(count, T(-delta), w2 + i, w + i);
-      k.scal(count, T(1 / gamma), w + i);
-      k.axpy(count, T(phi), w + i, c.x + i);
-      k.scal(count, T(sine * sine), c.r + i);
-      if (beta > 0) k.axpy(count, T(-phi_bar * cosine / beta), lanczos.now + i, c.r + i);
+      hiroba::axpy(count, T(-epsilon_before), w1 + i, w + i), hiroba::axpy(count, T(-delta), w2 + i, w + i);
+      hiroba::scal(count, T(1 / gamma), w + i);
+      hiroba::axpy(count, T(phi), w + i, c.x + i);
+      hiroba::scal(count, T(sine * sine), c.r + i);
+      if (beta > 0) hiroba::axpy(count, T(-phi_bar * cosine / beta), lanczos.now + i, c.r + i);
     });
     R norm = phi_bar;  // the residual's norm, without a preconditioner
     if (c.m != nullptr) HIROBA_TRY(vectors.norm(c.r, norm));

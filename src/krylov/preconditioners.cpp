@@ -153,14 +153,13 @@ class Chebyshev final : public Operator<T> {
     const auto turn = [&](double of_d, double of_residual, bool first) {
       in_strips<T>(n, 5 * sizeof(T), [&](int64_t i, int64_t count) {
         T residual[strip<T>];
-        const auto& k = kernels<T>();
         std::copy_n(x + i, count, residual);
-        if (!first) k.axpy(count, T(-1), product + i, residual);
+        if (!first) hiroba::axpy(count, T(-1), product + i, residual);
         sparse_kernels<T>().multiply(count, inverse_.data() + i, residual, residual);
         if (first) std::fill_n(d + i, count, T(0)), std::fill_n(y + i, count, T(0));
-        else k.scal(count, T(static_cast<R>(of_d)), d + i);
-        k.axpy(count, T(static_cast<R>(of_residual)), residual, d + i);
-        k.axpy(count, T(1), d + i, y + i);
+        else hiroba::scal(count, T(static_cast<R>(of_d)), d + i);
+        hiroba::axpy(count, T(static_cast<R>(of_residual)), residual, d + i);
+        hiroba::axpy(count, T(1), d + i, y + i);
       });
     };
     turn(0, 1 / middle, true);

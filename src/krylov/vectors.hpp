@@ -73,7 +73,7 @@ Value sum_strips(int64_t n, int64_t bytes, const Work& work) {
 // Returns conj(x) y of a strip.
 template <typename T>
 T strip_dot(int64_t n, const T* x, const T* y) {
-  return value_of<T>(kernels<T>().dot(n, x, y), true);
+  return value_of<T>(hiroba::dot(n, x, y), true);
 }
 // Returns conj(x) y of this rank's parts alone.
 template <typename T>
@@ -92,7 +92,7 @@ struct Vectors {
   // y += a[0] v[0] + a[1] v[1] + ..
   void combine(const T* a, std::span<const T* const> v, T* y) const {
     in_strips<T>(n, static_cast<int64_t>((v.size() + 2) * sizeof(T)), [&](int64_t i, int64_t count) {
-      for (size_t k = 0; k < v.size(); ++k) kernels<T>().axpy(count, a[k], v[k] + i, y + i);
+      for (size_t k = 0; k < v.size(); ++k) hiroba::axpy(count, a[k], v[k] + i, y + i);
     });
   }
   // Returns the Euclidean norm, which neither overflows nor underflows.
@@ -105,7 +105,7 @@ struct Vectors {
   // y = x + b y
   void xpby(const T* x, T b, T* y) const {
     in_strips<T>(n, 3 * sizeof(T), [&](int64_t i, int64_t count) {
-      kernels<T>().scal(count, b, y + i), kernels<T>().axpy(count, T(1), x + i, y + i);
+      hiroba::scal(count, b, y + i), hiroba::axpy(count, T(1), x + i, y + i);
     });
   }
   void axpy(T a, const T* x, T* y) const { axpy_by_threads(n, a, x, 1, y, 1); }

@@ -94,15 +94,14 @@ struct Product {
   // Adds terms [from, to) of the results [begin, end).
   void add(int64_t begin, int64_t end, int64_t from, int64_t to, T* result) const {
     if (transposed)
-      return kernels<T>().axpys(to - from, end - begin, a + from * lda + begin, lda, x + from, conjugate,
-                                result + begin);
+      return hiroba::axpys(to - from, end - begin, a + from * lda + begin, lda, x + from, conjugate, result + begin);
     constexpr int64_t strip = 131072 / sizeof(T);  // of x, which stays in the second-level cache
     constexpr int64_t group = 64;
     Products<Real<T>> products[group];
     for (int64_t j = from; j < to; j += strip)
       for (int64_t i = begin; i < end; i += group) {
         const int64_t count = std::min(group, end - i);
-        kernels<T>().dots(count, std::min(strip, to - j), a + i * lda + j, lda, x + j, products);
+        hiroba::dots(count, std::min(strip, to - j), a + i * lda + j, lda, x + j, products);
         for (int64_t k = 0; k < count; ++k) result[i + k] += times(alpha, value_of<T>(products[k], conjugate));
       }
   }
@@ -138,7 +137,7 @@ void multiply(const Product<T>& product, int64_t all_results, T* result, Scratch
 template <typename T>
 void ger_by_threads(int64_t rows, int64_t columns, const T* u, const T* v, T* a, int64_t lda) {
   in_parts(rows, rows * columns * static_cast<int64_t>(sizeof(T)), 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) kernels<T>().axpy(columns, u[i], v, a + i * lda);
+    for (int64_t i = begin; i < end; ++i) hiroba::axpy(columns, u[i], v, a + i * lda);
   });
 }
 

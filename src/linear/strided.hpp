@@ -44,13 +44,13 @@ const T* consecutive(int64_t n, const T* x, int64_t step, T* buffer) {
 
 template <typename T>
 void axpy(int64_t n, T a, const T* x, int64_t x_step, T* y, int64_t y_step) {
-  if (x_step == 1 && y_step == 1) return kernels<T>().axpy(n, a, x, y);
+  if (x_step == 1 && y_step == 1) return hiroba::axpy(n, a, x, y);
   T xs[buffered], ys[buffered];
   for (int64_t i = 0; i < n; i += buffered) {
     const int64_t m = std::min(buffered, n - i);
     const T* const from = consecutive(m, x + i * x_step, x_step, xs);
     gather(m, y + i * y_step, y_step, ys);
-    kernels<T>().axpy(m, a, from, ys);
+    hiroba::axpy(m, a, from, ys);
     scatter(m, ys, y + i * y_step, y_step);
   }
 }
@@ -69,12 +69,12 @@ void scal(int64_t n, T a, T* x, int64_t step, bool clears = false) {
     for (int64_t i = 0; i < n; ++i) x[i * step] = T(0);
     return;
   }
-  if (step == 1) return kernels<T>().scal(n, a, x);
+  if (step == 1) return hiroba::scal(n, a, x);
   T xs[buffered];
   for (int64_t i = 0; i < n; i += buffered) {
     const int64_t m = std::min(buffered, n - i);
     gather(m, x + i * step, step, xs);
-    kernels<T>().scal(m, a, xs);
+    hiroba::scal(m, a, xs);
     scatter(m, xs, x + i * step, step);
   }
 }
@@ -97,13 +97,12 @@ template <typename T>
 struct DotSum {
   using Value = Products<Real<T>>;
   static Value of(int64_t n, const T* x, int64_t x_step, const T* y, int64_t y_step) {
-    if (x_step == 1 && y_step == 1) return kernels<T>().dot(n, x, y);
+    if (x_step == 1 && y_step == 1) return hiroba::dot(n, x, y);
     T xs[buffered], ys[buffered];
     Value sum{};
     for (int64_t i = 0; i < n; i += buffered) {
       const int64_t m = std::min(buffered, n - i);
-      sum +=
-          kernels<T>().dot(m, consecutive(m, x + i * x_step, x_step, xs), consecutive(m, y + i * y_step, y_step, ys));
+      sum += hiroba::dot(m, consecutive(m, x + i * x_step, x_step, xs), consecutive(m, y + i * y_step, y_step, ys));
     }
     return sum;
   }
@@ -113,12 +112,12 @@ template <typename T>
 struct AbsoluteSum {
   using Value = Real<T>;
   static Value of(int64_t n, const T* x, int64_t step, const T*, int64_t) {
-    if (step == 1) return kernels<T>().absolute(n, x);
+    if (step == 1) return hiroba::absolute(n, x);
     T xs[buffered];
     Value sum = 0;
     for (int64_t i = 0; i < n; i += buffered) {
       const int64_t m = std::min(buffered, n - i);
-      sum += kernels<T>().absolute(m, consecutive(m, x + i * step, step, xs));
+      sum += hiroba::absolute(m, consecutive(m, x + i * step, step, xs));
     }
     return sum;
   }
@@ -136,7 +135,7 @@ struct SquareSum {
     for (int64_t i = 0; i < n; i += step == 1 ? stretch : buffered) {
       const int64_t m = std::min(step == 1 ? stretch : buffered, n - i);
       const T* const from = consecutive(m, x + i * step, step, xs);
-      const R squares = kernels<T>().squares(m, from);
+      const R squares = hiroba::squares(m, from);
       if (squares >= Value::least && squares <= Value::most) sum.medium += squares;
       else one_by_one(m, from, sum);
     }

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "linear/kernels.hpp"
+#include "linear/consecutive.hpp"
 
 namespace hiroba {
 

@@ -10,6 +10,7 @@
 #include <random>
 #include <vector>
 
+#include "linear/consecutive.hpp"
 #include "linear/kernel_levels.hpp"
 
 namespace hiroba {
