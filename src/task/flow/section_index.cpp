@@ -42,7 +42,7 @@ void SectionIndex::Plane::add(const TaskSection& section, Entry& entry) {
     if (level == levels.end()) level = levels.insert(level, {rows_class, width_class, 0, {}});
     level->most_rows = std::max(level->most_rows, box.rows);
     const int64_t first = box.column >> width_class, last = (box.column + box.width - 1) >> width_class;
-    for (int64_t cell = first; cell <= last; ++cell) level->entries.emplace(std::pair(cell, box.row), &entry);
+    for (int64_t cell = first; cell <= last; ++cell) level->entries.emplace(Place{cell, box.row}, &entry);
   }
 }
 

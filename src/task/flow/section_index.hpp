@@ -46,10 +46,14 @@ class SectionIndex {
     int count = 0;
     Box box[2];
   };
+  struct Place {
+    int64_t cell, row;  // of 2^width_class columns
+    bool operator<(const Place& other) const { return cell != other.cell ? cell < other.cell : row < other.row; }
+  };
   struct Level {
     int rows_class, width_class;
     int64_t most_rows = 0;
-    std::multimap<std::pair<int64_t, int64_t>, Entry*> entries;  // by cell of 2^width_class columns, and row
+    std::multimap<Place, Entry*> entries;
 
     template <typename Visit>
     void for_each_near(const Box& box, const Visit& visit) const {
@@ -60,7 +64,7 @@ class SectionIndex {
       }
       for (int64_t cell = first; cell <= last; ++cell)
         for (auto i = entries.lower_bound({cell, box.row - most_rows + 1});
-             i != entries.end() && i->first < std::pair(cell, box.row + box.rows); ++i)
+             i != entries.end() && i->first < Place{cell, box.row + box.rows}; ++i)
           visit(*i->second);
     }
   };
