@@ -104,7 +104,7 @@ def has_mistakes(command: Command) -> bool:
         return False
     from .link import check
 
-    return not check({file: file for file in objects if file not in output})
+    return not check({file: file for file in objects if file not in output}, lambda file: None, command.warnings)
 
 
 def stands_alone(command: Command) -> bool:

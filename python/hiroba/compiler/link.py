@@ -1,16 +1,21 @@
 """Checks that only a link can make: a shared array that another file takes for an ordinary one, or for one of other
-extents, and a program that no file starts. Reads the object files on the command line, not libraries."""
+extents, a program that no file starts, and what every rank does although one should, in functions of several files.
+Reads the object files on the command line, not libraries."""
 
 from __future__ import annotations
 
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .called import Calls
+from .core.every_rank import OPTION
 from .core.notes import Note, notes_in
 from .core.source import as_written, original_line
+from .core.summaries import File, found_in
 from .registry import STARTS
 
 DECLARED = re.compile(rb"hiroba_declare_hiroba_([A-Za-z]\w*)")
@@ -24,9 +29,9 @@ def symbols(file: str) -> list[tuple[str, str]]:
     return [(kind, name) for kind, name in words]
 
 
-def message(place: str, text: str, remedy: str) -> str:
+def message(place: str, text: str, remedy: str, kind: str = "error") -> str:
     """Formats messages about one file, with the line if `place` has one that can be read."""
-    out = [f"{place}: error: {text}"]
+    out = [f"{place}: {kind}: {text}"]
     found = re.fullmatch(r"(.*):(\d+):(\d+)", place)
     line = original_line(found[1], int(found[2])) if found is not None else None
     if found is not None and line is not None:
@@ -52,15 +57,18 @@ def find_word(source: str, pattern: str) -> str:
 
 @dataclass
 class Program:
-    """The contents of its object files. `objects`: their names, and for messages those of their sources."""
+    """The contents of its object files. `objects`: their names, and for messages those of their sources; `functions`:
+    what is known of those without a note."""
 
     objects: dict[str, str]
+    functions: dict[str, File] = field(default_factory=dict)
     notes: dict[str, list[Note]] = field(default_factory=dict)  # of shared arrays and coarrays, by name
     coarrays: dict[str, str] = field(default_factory=dict)  # their sources
     ordinary: list[tuple[str, str]] = field(default_factory=list)  # variables and their sources
     loops: str = ""  # the source of one that needs a job for its loops, or its static arrays
     main: str = ""
     starts: bool = False
+    symbols: dict[str, list[tuple[str, str]]] = field(default_factory=dict)  # by object
 
     def __post_init__(self) -> None:
         for file, source in self.objects.items():
@@ -69,10 +77,13 @@ class Program:
                 self.coarrays.setdefault(name.decode(), source)
             for note in notes_in(contents):
                 self.notes.setdefault(note.name, []).append(note)
+            for found in found_in(contents):
+                self.functions[file] = found
             if b"smint_declare" in contents or b"smint_begin" in contents:
                 self.loops = source
         for file, source in self.objects.items() if self.notes or self.coarrays or self.loops else ():
-            for kind, name in symbols(file):
+            self.symbols[file] = symbols(file)
+            for kind, name in self.symbols[file]:
                 self.starts = self.starts or name in STARTS
                 self.main = source if name == "main" and kind == "T" else self.main
                 if (name in self.notes or name in self.coarrays) and kind in "UBDCRGS":
@@ -133,10 +144,28 @@ class Program:
             )
         return [message(place, f"`{name}` of {self.first(name)} is {there}, and nobody starts the job", remedy)]
 
+    def done_by_all(self, options: Collection[str]) -> tuple[list[str], list[str]]:
+        """Returns errors and warnings about what every rank does although one should, through several files."""
+        errors: list[str] = []
+        warnings: list[str] = []
+        if f"-Wno-{OPTION}" not in options:
+            for found in Calls(self.functions, self.symbols).from_main():
+                is_error = found.kind == "error" and f"-Wno-error={OPTION}" not in options
+                kind, option = ("error", f"error={OPTION}") if is_error else ("warning", OPTION)
+                text = message(found.place, found.text, f"{found.remedy} [-W{option}]", kind)
+                (errors if is_error else warnings).append(text)
+        return errors, warnings
 
-def check(objects: dict[str, str]) -> bool:
+
+def check(objects: dict[str, str], functions: Callable[[str], File | None], options: Collection[str]) -> bool:
+    """Prints what is wrong with a program; returns true if nothing is. `functions`: what is known of the functions of
+    an object without notes."""
     program = Program(objects)
+    for file in objects if program.functions else ():
+        known = functions(file) if file not in program.functions else None
+        program.functions |= {file: known} if known is not None else {}
     found = program.different() + program.taken_for_ordinary() + program.not_started()
-    for text in found:
+    errors, warnings = program.done_by_all(options) if not found else ([], [])
+    for text in [*found, *warnings, *errors]:
         print(text, file=sys.stderr)
-    return not found
+    return not found and not errors

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from .core import pragmas
+from .core import pragmas, summaries
 from .core.every_rank import EveryRank
 from .core.notation import Part, Unit, find_directives
 from .core.source import CompileError, Source
@@ -31,6 +31,13 @@ def translate(text: str, preprocess: Callable[[str], str], flags: Sequence[str] 
         source.diagnostics.print()
     explained = [line for part in parts for line in part.explain]
     return source.edited() if source.edits else text, explained, source
+
+
+def functions_of(text: str) -> summaries.File:
+    """Describes the functions of a file without notation."""
+    unit = Unit(Source(with_type_of_main(text)), self_starting=False)
+    unit.parse()
+    return summaries.Summaries(EveryRank(unit.rewriter, unit.flow)).file()
 
 
 def find(unit: Unit, preprocess: Callable[[str], str]) -> list[Part]:
@@ -63,12 +70,15 @@ def rewrite(unit: Unit, parts: list[Part]) -> None:
             part.finish()
         for part in parts:
             part.check()
-    EveryRank(unit.rewriter, unit.flow).check()
+    every_rank = EveryRank(unit.rewriter, unit.flow)
+    every_rank.check()
     unit.rewriter.rename_all()
     pragmas.rewrite(unit.rewriter, unit.bounds)
     unit.rewriter.rewrite_memory()
     start_in_main(unit, next(filter(None, (part.start() for part in parts)), ""))
     end_if_wrong(source)
+    if source.edits:
+        summaries.add(summaries.Summaries(every_rank).file(), source)
 
 
 def end_if_wrong(source: Source) -> None:

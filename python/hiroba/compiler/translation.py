@@ -17,6 +17,7 @@ from types import FrameType
 
 from .command import Command
 from .core.source import CompileError
+from .core.summaries import File
 from .driver import die_of
 from .fallthrough import with_comments
 from .headers import header_words
@@ -25,7 +26,7 @@ from .link import check
 from .plain import header_folders, read_input
 from .pointing import Pointing
 from .registry import NOTATIONS
-from .translate import translate
+from .translate import functions_of, translate
 
 SHOWS_MACROS = ("-dM", "-dD", "-dN", "-dI", "-dU", "-M", "-MM", "-fdirectives-only")  # with -E
 HEAD = re.compile(r"[^\s:][^:\n]*:\d+:\d+: (?:warning|error|fatal error): ")
@@ -91,6 +92,7 @@ class Translation:
     def __init__(self, job: Job, source: str, headers: str, command: Command, folder: str) -> None:
         self.job, self.source, self.warnings, self.folder = job, source, command.warnings, folder
         self.text: str | None = None  # the C for the compiler
+        self.preprocessed = ""
         self.failed = False
         self.explained: list[str] = []
         self.messages = ""
@@ -115,6 +117,7 @@ class Translation:
         if done.returncode != 0:
             self.failed = any(notation.is_written(each) for notation in NOTATIONS for each in (self.original, text))
             return
+        self.preprocessed = text
         try:
             translated, self.explained, source = translate(text, self.at_end, self.warnings)
         except CompileError:
@@ -270,4 +273,9 @@ class Compilation:
     def _agree(self, job: Job) -> bool:
         """Returns true if the objects of a link agree, as far as only a link can see."""
         files = [word for word in job.words if word.endswith(".o") and word != job.output and Path(word).is_file()]
-        return check({file: self.origin.get(file, file) for file in files})
+        return check({file: self.origin.get(file, file) for file in files}, self._functions, self.command.warnings)
+
+    def _functions(self, file: str) -> File | None:
+        """Describes the functions of an object whose source has no notation."""
+        made = self.made.get(self.origin.get(file, ""))
+        return functions_of(made.preprocessed) if made is not None and made.preprocessed else None

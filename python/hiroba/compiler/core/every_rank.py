@@ -1,6 +1,7 @@
 """Finds operations that every rank does although one should: statements outside of directives that change shared
 data by its old value, and that read the standard input, which only rank 0 has. flow.py finds the guard of a
-statement: a condition that depends on the rank, a directive, a lock, or a changed element that depends on the rank."""
+statement: a condition that depends on the rank, a directive, a lock, or a changed element that depends on the rank.
+If that is in another file, a link finds it, by what summaries.py says of each file."""
 
 from __future__ import annotations
 
@@ -8,9 +9,10 @@ import re
 from typing import TYPE_CHECKING
 
 from .declarators import enclosing
+from .flow import is_of_others
 from .operations import RANK, Access, Call
 from .shared import Rewriter, Shared
-from .source import text_of
+from .source import Node, text_of
 
 if TYPE_CHECKING:
     from .flow import Flow
@@ -43,13 +45,15 @@ class EveryRank:
         main = self.flow.summaries.get("main")
         changes = [] if main is None else [
             c for c in main.changes.values()
-            if RANK not in c.decided and self.source.of_user(c.operation.node.start_byte)
+            if not any(atom == RANK or is_of_others(atom) for atom in c.decided)
+            and self.source.of_user(c.operation.node.start_byte)
         ]  # fmt: skip
         changes.sort(key=lambda change: change.operation.node.start_byte)
         told: set[tuple[int, str]] = set()
         for change in changes:
             if isinstance(change.operation, Call):
-                self._say_input(change.operation)
+                if reads_input(change.operation):
+                    self._say_input(change.operation)
                 continue
             shared = self._shared(change) if change.operation.again else None
             if shared is not None and (change.function.node.id, shared.name) not in told:
@@ -75,7 +79,7 @@ class EveryRank:
 
     def _shared(self, change: Change) -> Shared | None:
         """Returns one of the shared arrays that a change certainly modifies."""
-        found = [self.flow.declaration(thing) for thing in change.objects]
+        found = [self.flow.declaration(thing) for thing in self.flow.known(change.objects)]
         known = [shared for shared in found if shared is not None]
         return min(known, key=lambda shared: shared.at) if known and len(known) == len(found) else None
 
@@ -91,26 +95,42 @@ class EveryRank:
 
     def _say_change(self, change: Change, shared: Shared) -> None:
         node = change.operation.node
-        loop = enclosing(node, *LOOPS)
-        above = "put `#pragma SMint single` above it, or write if (MYPID == 0) before it"
-        if loop is not None and shared.dims:
-            above = "put `#pragma SMint parallel for` above its loop"
-            if loop.type != "for_statement":
-                above = "write its loop as for (i = first; i < end; i++), with `#pragma SMint parallel for` above it"
-        self.source.complain(
-            OPTION,
-            node.start_byte,
-            f"every rank does this, so shared `{shared.name}` is changed as many times as there are ranks",
-            above,
-        )
+        self.source.complain(OPTION, node.start_byte, changed_by_all(shared.name), share(node, bool(shared.dims)))
 
     def _say_input(self, call: Call) -> None:
-        words = text_of(call.node.child_by_field_name("arguments"))
-        out = re.findall(r"&\s*([A-Za-z_]\w*)", words) or re.findall(r"^\(\s*([A-Za-z_]\w*)\s*,", words)
-        names = ", ".join(dict.fromkeys(out)) or "x"
-        self.source.complain(
-            OPTION,
-            call.node.start_byte,
-            f"every rank calls {call.name} here, and only rank 0 has the standard input",
-            f"put `#pragma SMint single copy({names})` above this statement: rank 0 reads, and all get its `{names}`",
-        )
+        self.source.complain(OPTION, call.node.start_byte, read_by_all(call), read_on_one(call))
+
+    def for_link(self, change: Change) -> tuple[str, str, str] | None:
+        """Returns the kind of a message about a change, its text, if the names of shared arrays are not in it, and the
+        remedy; None if there is none."""
+        operation = change.operation
+        if OPTION in self.source.silenced:
+            return None
+        kind = "warning" if OPTION in self.source.downgraded else "error"
+        if isinstance(operation, Access):
+            return (kind, "", share(operation.node, True)) if operation.again else None
+        return (kind, read_by_all(operation), read_on_one(operation)) if reads_input(operation) else None
+
+
+def changed_by_all(name: str) -> str:
+    return f"every rank does this, so shared `{name}` is changed as many times as there are ranks"
+
+
+def share(node: Node, is_array: bool) -> str:
+    loop = enclosing(node, *LOOPS)
+    if loop is None or not is_array:
+        return "put `#pragma SMint single` above it, or write if (MYPID == 0) before it"
+    if loop.type != "for_statement":
+        return "write its loop as for (i = first; i < end; i++), with `#pragma SMint parallel for` above it"
+    return "put `#pragma SMint parallel for` above its loop"
+
+
+def read_by_all(call: Call) -> str:
+    return f"every rank calls {call.name} here, and only rank 0 has the standard input"
+
+
+def read_on_one(call: Call) -> str:
+    words = text_of(call.node.child_by_field_name("arguments"))
+    out = re.findall(r"&\s*([A-Za-z_]\w*)", words) or re.findall(r"^\(\s*([A-Za-z_]\w*)\s*,", words)
+    names = ", ".join(dict.fromkeys(out)) or "x"
+    return f"put `#pragma SMint single copy({names})` above this statement: rank 0 reads, and all get its `{names}`"

@@ -3,8 +3,23 @@ operations.py. scopes.py finds the declarations of names."""
 
 from __future__ import annotations
 
-from .declared import ARRAY, Declared, Type
-from .operations import NOTHING, RANK, RANKS, Access, Branch, Call, Function, Key, Operation, Set, Surroundings, Value
+from .declared import ARRAY, FUNCTION, Declared, Type
+from .operations import (
+    FOREIGN,
+    NOTHING,
+    RANK,
+    RANKS,
+    Access,
+    Branch,
+    Call,
+    Function,
+    Jump,
+    Key,
+    Operation,
+    Set,
+    Surroundings,
+    Value,
+)
 from .scopes import Declaration, Kind, Scopes
 from .source import Node, bare, text_of
 
@@ -95,7 +110,9 @@ class Expressions:
             return Value(frozenset({RANK}))
         key = self.denoted(node)
         if key is None:
-            return NOTHING
+            made = self.scopes.denoted(node.start_byte)
+            is_function = made is not None and made.kind is Kind.FUNCTION
+            return Value(points=frozenset({("to", made.entity)})) if made is not None and is_function else NOTHING
         of = self.type_of(node)
         is_array = of is not None and of.derived[:1] == (ARRAY,)
         if key in self.around.shared:
@@ -123,12 +140,13 @@ class Expressions:
             index = self.value(node.child_by_field_name("index"))
             return Value(base.uses | index.uses, base.points), member, root
         if kind == "field_expression" and argument is not None:
-            name = text_of(node.child_by_field_name("field"))
+            of, name = self.type_of(argument), text_of(node.child_by_field_name("field"))
+            overlaps = of is not None and of.base.startswith("union ")
             if any(child.type == "->" for child in node.children):
                 base = self.value(argument)
-                return base, name, self._root(argument)
+                return base, "" if overlaps else name, self._root(argument)
             base, member, root = self._place(argument)
-            return base, name, root
+            return base, member if overlaps else name, root
         if kind == "pointer_expression" and node.children[0].type == "*" and argument is not None:
             return self._container(argument)
         return self.value(node), "", None
@@ -159,17 +177,26 @@ class Expressions:
         private = root is not None and ("to", root) in where.points and root not in self.around.shared
         if not private:
             self._block.append(Access(node, where, member=member, root=root))
-        uses = where.uses | ({("field", member)} if member else set()) | contents(where)
+        uses = self._value_in(where, member).uses
         if of is not None and not of.derived:
             return Value(uses)
-        inside = frozenset(("of", key) for kind, key in where.points if kind == "to" and not member)
-        unknown = frozenset({("unknown", of.base if of is not None else "")})
-        return Value(uses, inside if inside and len(inside) == len(where.points) else unknown)
+        base = of.base if of is not None else ""
+        inside: frozenset[tuple[str, Key]] = frozenset(
+            ("of", key) if kind == "to" else ("in", ((kind, key), base)) for kind, key in where.points if not member
+        )
+        return Value(uses, inside or frozenset({("unknown", (base, member) if member else base)}))
+
+    @staticmethod
+    def _value_in(where: Value, member: str) -> Value:
+        """Returns the value of a number in memory."""
+        return Value(where.uses | ({("field", member)} if member else set()) | contents(where))
 
     def _of_pointer(self, node: Node) -> Value:
-        if node.children[0].type == "*":
-            return self._of_memory(node)
         argument = node.child_by_field_name("argument")
+        if node.children[0].type == "*":
+            of = self.type_of(argument)
+            is_function = of is not None and FUNCTION in of.derived[:2]
+            return self.value(argument) if is_function else self._of_memory(node)
         return self._place(argument)[0] if argument is not None else NOTHING
 
     def _of_assignment(self, node: Node) -> Value:
@@ -197,7 +224,7 @@ class Expressions:
         where, member, root = self._place(left)
         again = operator != "=" or (root is not None and right is not None and self._mentions(right, root))
         self._block.append(Access(node, where, operator, value, again, member, root))
-        return value
+        return value if operator == "=" else value | self._value_in(where, member)
 
     def _mentions(self, node: Node, root: Declaration) -> bool:
         if node.type == "identifier":
@@ -215,7 +242,7 @@ class Expressions:
         arguments = [self.value(child) for child in nodes]
         self._number += 1
         zeros = frozenset(k for k, child in enumerate(nodes) if text_of(child) in ("0", "false", "NULL"))
-        call = Call(node, name, arguments, self._number, zeros)
+        call = Call(node, name, arguments, self._number, reached, zeros)
         self._block.append(call)
         assert self._function is not None
         self._function.calls.append(call)
@@ -270,6 +297,22 @@ class Expressions:
             return Value(points=value.points)
         return value
 
+    def _of_assembly(self, node: Node) -> Value:
+        """Reads asm("..." : outputs : inputs : .. : labels)."""
+        outputs, value = [], Value(frozenset({FOREIGN}))  # instructions may read anything
+        for operand in (each for given in node.named_children for each in given.named_children):
+            if operand.type == "gnu_asm_output_operand":
+                outputs.append(operand)
+            elif operand.type == "gnu_asm_input_operand":
+                value |= self.value(operand.named_children[-1])
+        for output in outputs:
+            target = output.named_children[-1]
+            self._change(target, target, "+=" if '"+' in text_of(output) else "=", value, None)
+        labels = [each for each in node.named_children if each.type == "gnu_asm_goto_list"]
+        for label in labels[0].named_children if labels else ():
+            self._block.append(Branch(node, value, [Jump(label, "goto", label=text_of(label))], []))
+        return NOTHING
+
     def _nothing(self, node: Node) -> Value:
         return NOTHING
 
@@ -288,6 +331,7 @@ VALUES = {
     "comma_expression": Expressions._of_comma,
     "compound_statement": Expressions._of_block,
     "initializer_pair": Expressions._of_member,
+    "gnu_asm_expression": Expressions._of_assembly,
     "sizeof_expression": Expressions._nothing,
     "type_descriptor": Expressions._nothing,
     "number_literal": Expressions._nothing,

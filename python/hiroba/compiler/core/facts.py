@@ -76,8 +76,11 @@ class Reader(Expressions):
         self._marks_before(node, node.end_byte)
 
     def _expression_statement(self, node: Node) -> None:
+        before = node.prev_sibling
         for child in node.named_children:
-            self.value(child)
+            value = self.value(child)
+            if before is not None and before.type == "ERROR" and text_of(before) == "goto":  # goto *value
+                self._block.append(Jump(node, "goto", value))
 
     def _declaration(self, node: Node) -> None:
         for declarator in node.children_by_field_name("declarator"):
@@ -152,8 +155,9 @@ class Reader(Expressions):
 
     def _labeled_statement(self, node: Node) -> None:
         assert self._function is not None
-        self._function.labels = True
-        self._block.append(Label(node, text_of(node.child_by_field_name("label"))))
+        label = text_of(node.child_by_field_name("label"))
+        self._function.labels.add(label)
+        self._block.append(Label(node, label))
         for child in node.named_children[1:]:
             self.statement(child)
 

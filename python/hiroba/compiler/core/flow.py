@@ -3,9 +3,9 @@ over the operations of facts.py, function by function, callees first. states.py 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 
+from .functions import ALLOCATES, ENDS, LOCKS, OURS, SAME, TIMES, UNLOCKS
 from .operations import (
     RANK,
     RANKS,
@@ -29,23 +29,21 @@ from .states import NONE, Atoms, Change, State, Summary, join
 RANK_ONLY: Atoms = frozenset({RANK})
 LEFT, BROKEN, CONTINUED = "left", "broken", "continued"  # conditions by which others have left it
 LOCKED = "locked"  # one rank at a time is here
+OPENED = "opened"  # a function of another file has been called
+OTHERS = ("x", "o")  # atoms that only a link knows
 LEAVING = {"return": LEFT, "goto": LEFT, "break": BROKEN, "continue": CONTINUED}
 MAX_CHAIN, MAX_ROUNDS = 8, 12
-OURS = ("sms_", "xmp_", "xmpc_", "mpc_", "smint_", "hiroba_", "MPI_")
-SAME = ("nprocs", "reduce", "broadcast", "alloc", "Allreduce", "Bcast", "num_nodes", "num_images", "size", "startup")
-TIMES = ("time", "clock", "gettimeofday", "clock_gettime", "omp_get_wtime", "getpid", "gethostname")
-ENDS = ("exit", "_exit", "_Exit", "abort", "MPI_Abort", "sms_abort", "__builtin_unreachable", "__assert_fail")
-ALLOCATES = ("malloc", "calloc", "realloc", "aligned_alloc", "strdup", "alloca", "__builtin_alloca", "fopen")
-LOCKS, UNLOCKS = re.compile(r"(^|_)(try)?lock(_|$)"), re.compile(r"(^|_)(unlock|unset_lock)(_|$)")
 
 
 class Flow:
-    """`watched`: returns true for calls that are recorded as changes."""
+    """`watched`: returns true for calls that are recorded as changes; `common`: variables of several files;
+    `addressed`: functions that may be called through pointers."""
 
     def __init__(self, functions: list[Function], shared: Mapping[Key, Shared], of_system: Callable[[str], bool],
-                 watched: Callable[[Call], bool]) -> None:  # fmt: skip
+                 watched: Callable[[Call], bool], common: set[Declaration], addressed: set[str]) -> None:  # fmt: skip
         self.functions = {function.name: function for function in functions}
-        self.shared, self.of_system, self.watched = shared, of_system, watched
+        self.shared, self.of_system, self.watched, self.common = shared, of_system, watched, common
+        self.addressed = addressed
         self.members: set[str] = set()  # members of structs that differ from rank to rank
         self.summaries: dict[str, Summary] = {}
         self.in_order: list[Function] = []  # callees first
@@ -57,11 +55,14 @@ class Flow:
             for summary in self.summaries.values():
                 self.members |= {key[1] for key, atoms in summary.atoms.items()
                                  if isinstance(key, tuple) and key[0] == "field" and RANK in atoms}  # fmt: skip
+        self.pointed = self._targets_of_members()
 
     def _callees_first(self) -> list[Function]:
         out: dict[str, Function] = {}
         under_way: set[str] = set()
-        stack = [(function, False) for function in reversed(self.functions.values())]
+        last_first = [*self.functions.values()][::-1]
+        last_first.sort(key=lambda each: each.name in self.addressed)
+        stack = [(function, False) for function in last_first]
         while stack:
             function, done = stack.pop()
             if done:
@@ -79,8 +80,30 @@ class Flow:
     def is_ours(name: str) -> bool:
         return name.startswith(OURS)
 
+    def is_foreign(self, name: str) -> bool:
+        """Returns true for a function of another file of the program, and for one that is not known."""
+        return not (name in self.functions or name in RANKS or self.is_ours(name) or self.of_system(name))
+
     def is_shared(self, thing: Key) -> bool:
         return thing in self.shared or (isinstance(thing, tuple) and thing[0] in ("placed", "heap"))
+
+    def known(self, objects: Atoms) -> Atoms:
+        """Returns the objects with the targets that the file gives to members of structures."""
+        out = NONE
+        for thing in objects:
+            is_member = isinstance(thing, tuple) and len(thing) == 3
+            out |= self.pointed.get(thing[2], {thing}) if is_member and isinstance(thing, tuple) else {thing}
+        return out
+
+    def _targets_of_members(self) -> dict[str, Atoms]:
+        called = {call.name for function in self.functions.values() for call in function.calls} - self.addressed
+        out: dict[str, Atoms] = {}
+        for name, summary in self.summaries.items():
+            for key, points in summary.added.items() if name not in called else ():
+                if isinstance(key, tuple) and key[0] == "field":
+                    sure = {thing for thing in points if self.is_shared(thing) or isinstance(thing, Declaration)}
+                    out[key[1]] = out.get(key[1], NONE) | (sure if len(sure) == len(points) else {("?", "")})
+        return out
 
     def declaration(self, thing: Key) -> Shared | None:
         """Returns the shared declaration of an object; None if it has none."""
@@ -108,10 +131,14 @@ class Walk:
         for _ in range(MAX_ROUNDS):
             before, scattered = dict(self.labels), self.scattered
             end = self._run(self.function.body, start.copy(), self.scattered)
-            if end is not None and LOCKED in end.atoms:
-                self.summary.locks = True
+            if end is not None:
+                self._end(end)
             if not self.function.labels or (before == self.labels and scattered == self.scattered):
                 return
+
+    def _end(self, state: State) -> None:
+        self.summary.locks |= LOCKED in state.atoms
+        self.summary.opens |= OPENED in state.atoms
 
     # ---- values ----
 
@@ -132,8 +159,13 @@ class Walk:
                 return self._inside(self.objects(Value(points=frozenset({(key[1], key[2])})), state), state)
             if key[0] == "field":
                 return RANK_ONLY if key[1] in self.flow.members else state.atoms.get(key, NONE)
+            if key[0] == "x":
+                return frozenset({key})
         found = state.atoms.get(key)
-        return self.default(key, False) if found is None else found
+        return self._opened(key, state) | (self.default(key, False) if found is None else found)
+
+    def _opened(self, key: Key, state: State) -> Atoms:
+        return frozenset({("o", key)}) if OPENED in state.atoms and key in self.flow.common else NONE
 
     def _inside(self, objects: Atoms, state: State) -> Atoms:
         """Returns the atoms of the contents of objects. All ranks read the same in shared arrays."""
@@ -141,7 +173,7 @@ class Walk:
         for thing in objects:
             if not self.flow.is_shared(thing):
                 found = state.atoms.get(thing)
-                out |= self.default(thing, False) if found is None else found
+                out |= self._opened(thing, state) | (self.default(thing, False) if found is None else found)
         return out
 
     def atoms(self, value: Value, state: State) -> Atoms:
@@ -156,11 +188,21 @@ class Walk:
             if kind == "to":
                 out |= {key}
             elif kind == "unknown":
-                out |= {("?", key)}
+                out |= {("?", *key) if isinstance(key, tuple) else ("?", key)}
+            elif kind == "in" and isinstance(key, tuple):
+                out |= self._pointed(key[0], key[1], state)
             else:
                 known = state.points.get(("call", key) if kind == "call" else key)
                 out |= self.default(key, True) if known is None else known
         return out
+
+    def _pointed(self, point: tuple[str, Key], base: str, state: State) -> Atoms:
+        """Returns the targets of a pointer in memory."""
+        out = NONE
+        for thing in self.objects(Value(points=frozenset({point})), state):
+            known = state.points.get(thing)
+            out |= self.default(thing, True) if known is None else known
+        return out or frozenset({("?", base)})
 
     def set(self, key: Key, atoms: Atoms, points: Atoms, state: State, strong: bool) -> None:
         for table, new, of_points in ((state.atoms, atoms, False), (state.points, points, True)):
@@ -226,11 +268,11 @@ class Walk:
         if not access.operator:
             return
         decided = self.guard(state, guard)
-        atoms = self.atoms(access.value, state) | decided
+        atoms = self.atoms(access.value, state) | self.atoms(access.target, state) | decided
+        points = self.objects(access.value, state)
         if access.member:
             self.set(("field", access.member), atoms, NONE, state, False)
-            self._add(("field", access.member), atoms, NONE)
-        points = self.objects(access.value, state)
+            self._add(("field", access.member), atoms, points)
         for thing in objects:
             if not self.flow.is_shared(thing) and not access.member:
                 self.set(thing, atoms, points, state, False)
@@ -239,14 +281,14 @@ class Walk:
         if any(isinstance(thing, tuple) and thing[0] == "?" for thing in objects) and access.root is not None:
             self.set(access.root, self.atoms_of(access.root, state) | atoms,
                      state.points.get(access.root, NONE) or self.default(access.root, True), state, True)  # fmt: skip
-        self._changed((access.node.id,), access, objects, decided | self.atoms(access.target, state))
+        who = decided | self.atoms(access.target, state)
+        self._changed((access.node.id,), Change(access, objects, who, self.function))
 
-    def _changed(self, key: tuple[int, ...], operation: Access | Call, objects: Atoms, decided: Atoms) -> None:
-        old = self.summary.changes.get(key)
-        if old is not None:
-            objects, decided = objects | old.objects, decided | old.decided
-        function = old.function if old is not None else self.function
-        self.summary.changes[key] = Change(operation, objects, decided, function)
+    def _changed(self, key: tuple[int, ...], change: Change) -> None:
+        old = self.summary.changes.setdefault(key, change)
+        old.objects, old.decided = old.objects | change.objects, old.decided | change.decided
+        for mine, others in ((old.given, change.given), (old.points, change.points)):
+            mine[:] = [one | other for one, other in zip(mine, others, strict=True)]
 
     def _branch(self, branch: Branch, state: State, guard: Atoms) -> State | None:
         inner = guard | self.atoms(branch.condition, state)
@@ -319,9 +361,12 @@ class Walk:
         if jump.kind == "return":
             self.summary.returns |= self.atoms(jump.value, state) | decided
             self.summary.points |= self.objects(jump.value, state)
+            self._end(state)
         elif jump.kind == "goto":
-            self.scattered |= decided & RANK_ONLY
-            self.labels[jump.label] = join(self.labels.get(jump.label), state, self.default)
+            decided |= self.atoms(jump.value, state)
+            self.scattered |= {atom for atom in decided if atom == RANK or is_of_others(atom)}
+            for label in [jump.label] if jump.label else self.function.labels:
+                self.labels[label] = join(self.labels.get(label), state, self.default)
         else:
             around = [leaving for is_switch, leaving in self.loops if jump.kind == "break" or not is_switch]
             if around:
@@ -330,7 +375,7 @@ class Walk:
     # ---- calls ----
 
     def _call(self, call: Call, state: State, guard: Atoms) -> State | None:
-        decided = self.guard(state, guard)
+        decided = self.guard(state, guard) | self.atoms(call.called, state)
         call.guard |= decided
         points = [self.objects(argument, state) for argument in call.arguments]
         call.points = [old | new for old, new in zip(call.points or [set()] * len(points), points, strict=True)]
@@ -339,17 +384,27 @@ class Walk:
         call.given = [old | new for old, new in zip(call.given or [set()] * len(given), given, strict=True)]
         if call.name in ENDS:
             return None
-        result = ("call", call.number)
-        if self.flow.watched(call):
-            self._changed((call.node.id,), call, NONE, decided)
-        if call.name in self.flow.functions:
-            self._call_known(call, Bound(self, state, given, points), decided)
-        else:
+        result, foreign = ("call", call.number), self.flow.is_foreign(call.name)
+        targets = self._targets(call, state)
+        if self.flow.watched(call) or (foreign and call.name):
+            self._changed((call.node.id,), Change(call, NONE, decided, self.function, list(given), list(points)))
+        state.atoms[result], state.points[result] = NONE, NONE
+        for target in targets:
+            self._call_known(call, target, Bound(self, state, given, points), decided)
+        if not targets:
             self._call_other(call, state, given, points, decided)
         if not state.atoms.get(result, True):
             state.atoms.pop(result)
         self._lock(call.name, state)
         return state
+
+    def _targets(self, call: Call, state: State) -> list[str]:
+        """Returns the functions of this file that it calls; none if that is not certain."""
+        if call.name:
+            return [call.name] if call.name in self.flow.functions else []
+        things = self.objects(call.called, state)
+        names = sorted(thing.name for thing in things if isinstance(thing, Declaration))
+        return names if len(names) == len(things) and self.flow.functions.keys() >= set(names) else []
 
     def _lock(self, name: str, state: State) -> None:
         known = self.flow.summaries.get(name)
@@ -359,19 +414,18 @@ class Walk:
         if known.locks if known is not None else LOCKS.search(name):
             state.atoms[LOCKED] = RANK_ONLY
 
-    def _call_known(self, call: Call, bound: Bound, decided: Atoms) -> None:
-        summary, state = self.flow.summaries.get(call.name, Summary()), bound.state
+    def _call_known(self, call: Call, name: str, bound: Bound, decided: Atoms) -> None:
+        summary, state = self.flow.summaries.get(name, Summary()), bound.state
         returns, returned = bound.atoms(summary.returns), bound.objects(summary.points)
         added = [(key, bound.atoms(summary.atoms.get(key, NONE)), bound.objects(summary.added.get(key, NONE)))
                  for key in {**summary.atoms, **summary.added}]  # fmt: skip
         for chain, change in list(summary.changes.items()):
             never = any(("true", k) in change.decided for k in call.zeros)
             if len(chain) < MAX_CHAIN and not never:
-                who = decided | bound.atoms(change.decided)
-                new = (call.node.id, *chain)
-                self._changed(new, change.operation, bound.objects(change.objects), who)
-                if new in self.summary.changes:
-                    self.summary.changes[new].function = change.function
+                who, objects = decided | bound.atoms(change.decided), bound.objects(change.objects)
+                arguments = [list(map(bound.atoms, change.given)), list(map(bound.objects, change.points))]
+                new = Change(change.operation, objects, who, change.function, *arguments)
+                self._changed((call.node.id, *chain), new)
         for key, atoms, points in added:
             is_object = isinstance(key, tuple) and key[0] in ("p", "g")
             for thing in bound.objects(frozenset({key})) if is_object else (key,):
@@ -379,13 +433,19 @@ class Walk:
                     self.set(thing, atoms | decided if atoms else atoms, points, state, False)
                 if isinstance(thing, tuple) and thing[0] in ("p", "g", "field"):
                     self._add(thing, atoms | decided if atoms else atoms, points)
-        state.atoms[("call", call.number)], state.points[("call", call.number)] = returns, returned
+        state.atoms[("call", call.number)] |= returns
+        state.points[("call", call.number)] |= returned
+        if summary.opens:
+            state.atoms[OPENED] = RANK_ONLY
 
     def _call_other(self, call: Call, state: State, given: list[Atoms], points: list[Atoms], decided: Atoms) -> None:
         name, any_given = call.name, NONE.union(*given)
         ours = name.startswith(OURS)
+        foreign = frozenset({("x", name)}) if self.flow.is_foreign(name) else NONE
+        if foreign:
+            state.atoms[OPENED] = RANK_ONLY
         same = ours and any(word in name for word in SAME)
-        out = NONE if same else any_given | (RANK_ONLY if ours or name in RANKS or name in TIMES else NONE)
+        out = NONE if same else any_given | (RANK_ONLY if ours or name in RANKS or name in TIMES else foreign)
         result = ("call", call.number)
         state.atoms[result] = out
         if ours and "alloc" in name:
@@ -398,12 +458,16 @@ class Walk:
             state.points[result] = frozenset({("?", "")})
         for k, things in enumerate(points):
             others = NONE.union(*(atoms for i, atoms in enumerate(given) if i != k))
-            told = (RANK_ONLY if ours or name in TIMES else others) | decided if not same else NONE
+            told = (RANK_ONLY if ours or name in TIMES else others | foreign) | decided if not same else NONE
             for thing in things:
                 if told and not self.flow.is_shared(thing):
                     self.set(thing, told, NONE, state, False)
                     if isinstance(thing, tuple) and thing[0] in ("p", "g"):
                         self._add(thing, told, NONE)
+
+
+def is_of_others(atom: Key) -> bool:
+    return isinstance(atom, tuple) and atom[0] in OTHERS
 
 
 class Bound:
@@ -415,8 +479,8 @@ class Bound:
     def atoms(self, atoms: Atoms) -> Atoms:
         out = NONE
         for atom in atoms:
-            if atom == RANK:
-                out |= RANK_ONLY
+            if atom == RANK or is_of_others(atom):
+                out |= {atom}
             elif isinstance(atom, tuple) and atom[0] == "p":
                 out |= self.given[atom[1]] if atom[1] < len(self.given) else NONE
             elif isinstance(atom, tuple) and atom[0] == "g":

@@ -16,6 +16,7 @@ from .facts import Reader
 from .flow import Flow
 from .found import Directive, Found, Kind, Line, Stands
 from .operations import Key, Surroundings
+from .scopes import Kind as Meaning
 from .scopes import Scopes
 from .shared import Anchor, Rewriter, Shared
 from .source import COMPLEX, Node, Source, blank, blank_all, parse
@@ -70,7 +71,17 @@ class Unit:
         regions = {begin: self.same.get(begin, frozenset()) for begin, _ in self.covered}
         alone = sorted(d.at for d in self.found.directives if d.kind.stands is Stands.ALONE)
         reader = Reader(self.root, self.declared, self.scopes, Surroundings(shared, placed, regions, alone))
-        return Flow(reader.functions(), shared, self.of_system, reads_input)
+        common = {made.entity for made in self.scopes.declarations() if "extern" in made.words}
+        return Flow(reader.functions(), shared, self.of_system, reads_input, common, self.addressed)
+
+    @cached_property
+    def addressed(self) -> set[str]:
+        """Returns functions that are named without being called: their address may be called anywhere."""
+        out: set[str] = set()
+        for at, made in self.scopes.uses():
+            if made.kind is Meaning.FUNCTION and self.found.text[at + len(made.name) : at + 99].lstrip()[:1] != "(":
+                out.add(made.name)
+        return out
 
     def of_system(self, function: str) -> bool:
         """Returns true if a function comes with the system, and not with the program."""

@@ -13,6 +13,7 @@ from .scopes import Declaration
 from .source import Node
 
 Key = Hashable  # a variable: its declaration; a member: ("field", name); the result of a call: ("call", its number)
+FOREIGN: Key = ("x", "")  # a value that no text of this file gives
 RANK: Key = "rank"
 RANKS = frozenset(
     ["sms_rank", "sms_node", "xmp_node_num", "xmpc_node_num", "xmpc_this_image", "smint_single", "xmp_all_node_num"]
@@ -22,7 +23,8 @@ NO_MEMBERS: frozenset[Key] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """`points`: ("to", variable), ("of", variable): that variable's target; ("call", number); ("unknown", type)."""
+    """`points`: ("to", variable), ("of", variable): that variable's target; ("in", (point, type)): that of a pointer
+    there; ("call", number); ("unknown", type)."""
 
     uses: frozenset[Key] = NO_MEMBERS
     points: frozenset[tuple[str, Key]] = frozenset()
@@ -66,6 +68,7 @@ class Call(Operation):
     name: str
     arguments: list[Value]
     number: int
+    called: Value  # of the pointer, if it is not called by its name
     zeros: frozenset[int] = frozenset()  # arguments that are 0
     points: list[set[Key]] = field(default_factory=list)  # set by flow.py, as `given` and `guard`
     given: list[set[Key]] = field(default_factory=list)  # atoms of its arguments
@@ -111,7 +114,7 @@ class Mark(Operation):
 class Jump(Operation):
     kind: str  # return, break, continue, goto
     value: Value = NOTHING
-    label: str = ""
+    label: str = ""  # of goto; "" for any, `goto *value`
 
 
 @dataclass(eq=False, slots=True)
@@ -140,7 +143,7 @@ class Function:
     parameters: list[Declaration | None]
     body: list[Operation] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
-    labels: bool = False
+    labels: set[str] = field(default_factory=set)
 
 
 @dataclass

@@ -1,12 +1,14 @@
 """The states of flow.py: at a place of a function, and of a function as a whole.
 
 A value depends on a set of atoms: RANK, or ("p", 2), the atoms of the third argument of a call, or ("g", v), those of
-the variable v at file scope where the function is called; ("true", 2) means that this argument is not 0. So a function
-is analysed once, and each call substitutes its own arguments.
+the variable v at file scope where the function is called; ("true", 2) means that this argument is not 0; ("x", f), the
+result of f, a function of another file, and ("o", v), a variable that such functions may have changed: only a link
+knows these. So a function is analysed once, and each call substitutes its own arguments.
 
 A pointer has a set of objects as targets: variables; ("placed", p), the shared array of a pointer; ("heap", n) and
 ("own", n), the memory that the n-th call allocates, shared or not; ("p", k) and ("g", v), the targets of an argument
-or a variable at the call; ("?", type), anything of that type, "" if that is not known either."""
+or a variable at the call; ("?", type), anything of that type, "" if that is not known either; ("?", type, name), the
+target of a member of this name."""
 
 from __future__ import annotations
 
@@ -36,12 +38,15 @@ class State:
 
 @dataclass(eq=False)
 class Change:
-    """A write, or a call that every rank should not make, with the atoms of the ranks that execute it."""
+    """A write, or a call that every rank should not make, or one of a function of another file, with the atoms of the
+    ranks that execute it."""
 
     operation: Access | Call
     objects: Atoms
     decided: Atoms
     function: Function
+    given: list[Atoms] = field(default_factory=list)  # of a call: the atoms of its arguments, ...
+    points: list[Atoms] = field(default_factory=list)  # ... and their targets
 
 
 @dataclass(eq=False)
@@ -55,6 +60,7 @@ class Summary:
     changes: dict[tuple[int, ...], Change] = field(default_factory=dict)
     locks: bool = False  # it takes a lock and does not release it
     unlocks: bool = False
+    opens: bool = False  # it calls functions of other files
 
 
 def join(first: State | None, second: State | None, default: Callable[[Key, bool], Atoms]) -> State | None:

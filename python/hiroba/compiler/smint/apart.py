@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from ..core.operations import RANK, Call, Function, Key, Region
 from ..core.pragmas import PRAGMA
 from ..core.scopes import Declaration
-from ..core.source import text_of, walk
 
 if TYPE_CHECKING:
     from .part import Smint
@@ -24,7 +23,7 @@ class Apart:
         self.variables = {key for summary in self.flow.summaries.values() for key, atoms in summary.atoms.items()
                           if isinstance(key, Declaration) and RANK in atoms}  # fmt: skip
         self.parameters: set[tuple[str, int]] = set()
-        self.functions = self._addressed()
+        self.functions = set(smint.unit.addressed)
         before = -1
         while before != (before := len(self.functions) + len(self.parameters)):
             for caller in self.flow.functions.values():
@@ -58,22 +57,4 @@ class Apart:
             statement = self.smint.statements.below(line.end()) if line[1] == "omp" else None
             if statement is not None:
                 out.append((statement.start_byte, statement.end_byte))
-        return out
-
-    def _addressed(self) -> set[str]:
-        """Returns functions that are named without being called: their address may be called anywhere."""
-        out: set[str] = set()
-        for node in walk(self.smint.rewriter.root):
-            if node.type != "identifier" or (name := text_of(node)) not in self.flow.functions:
-                continue
-            parent = node.parent
-            called = parent is not None and (
-                parent.type.endswith("declarator")
-                or (parent.type == "call_expression" and parent.child_by_field_name("function") == node)
-            )
-            made = self.smint.unit.scopes.visible(name, node.start_byte)
-            if parent is not None and parent.type == "init_declarator":
-                called = parent.child_by_field_name("declarator") == node
-            if not called and (made is None or not made.block):
-                out.add(name)
         return out
