@@ -17,6 +17,10 @@
 
 #include "sms.h"
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -101,7 +105,12 @@ enum {
   /* With SMINT_KNOWN and SMINT_DROP: no barrier at the end. The next loop waits, but only for ranks with which one of
    * the two loops shares data, or smint_settle for all: over a network in smint_begin; elsewhere smint_next may first
    * return iterations that share none. Until then the program uses no shared data and synchronises in no other way. */
-  SMINT_LATER = 16
+  SMINT_LATER = 16,
+  /* Ranks take known[0] iterations of the outermost loop at a time: of their own first, then of those that other
+   * ranks of the node have left, then of other nodes, many chunks at once. Ends with a barrier, SMINT_NOWAIT or not,
+   * because iterations of a rank may be under way elsewhere. Each rank has its own iterations under option check. */
+  SMINT_DYNAMIC = 32,
+  SMINT_GUIDED = 64 /* the same, with larger chunks while many iterations are left */
 };
 
 /* A loop without what is known at run time only, so that it can be a constant, which costs the C compiler little. The
@@ -128,6 +137,15 @@ typedef struct smint_plan {
 typedef struct smint_part {
   int64_t first[SMINT_SHARED], end[SMINT_SHARED];
 } smint_part;
+
+/* The threads that share each chunk of a loop of OpenMP. */
+static inline int64_t smint_threads(void) {
+#ifdef _OPENMP
+  return omp_get_max_threads();
+#else
+  return 1;
+#endif
+}
 
 /* Determines the iterations of this rank, and starts to fetch the data that they use. Waits for other ranks only where
  * an earlier loop has deferred its barrier (SMINT_LATER): then this call is collective and may block. Otherwise it is

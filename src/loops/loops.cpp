@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "loops/check.hpp"
 #include "loops/neighbours.hpp"
+#include "loops/queues.hpp"
 
 namespace hiroba {
 
@@ -179,15 +180,23 @@ void tell(LoopPart& out, size_t k, Interval part, const Values& ascends, bool do
   out.end[k] = part.begin - 1;
 }
 
+Status check_chunk(int64_t chunk, const char* place) {
+  if (chunk > 0) return {};
+  return Status::error(format("parallel for at %s: a chunk of its schedule has %lld iterations; it has at least one",
+                              place, static_cast<long long>(chunk)));
+}
+
 }  // namespace
 
 struct Loops::Parts {
   Loop loop;
   Neighbours neighbours;
+  Queues queues;
   LoopRaces races;
   std::set<std::string> reported;  // written by LoopCheck
   Status fetch_after_barrier(Memory& memory, LoopProgress& p);
   Status next_part(Memory& memory, LoopProgress& p, Interval& part);
+  Status take(Memory& memory, LoopProgress& p, Interval& part);
 };
 
 Loops::Loops() : parts_(std::make_unique<Parts>()) {}
@@ -232,6 +241,20 @@ Status Loops::Parts::next_part(Memory& memory, LoopProgress& p, Interval& part) 
   return {};
 }
 
+// Data for iterations of other ranks' queues are fetched when they are taken. Returns an empty part if all is complete.
+Status Loops::Parts::take(Memory& memory, LoopProgress& p, Interval& part) {
+  if (p.waiting != LoopProgress::nothing) memory.preloads().wait();
+  p.waiting = LoopProgress::nothing;
+  const Queues::Taken taken = queues.take(memory);
+  part = taken.values;
+  if (taken.own) return {};
+  std::vector<Extent> extents = extents_of(memory, queues.loop().accesses, queues.loop().values, {part, p.step});
+  if (extents.empty()) return {};
+  HIROBA_TRY(fetch(memory, extents));
+  memory.preloads().wait();
+  return {};
+}
+
 Status Loops::enter(const char* place) {
   const char* const outer = place_.exchange(place);
   if (outer == nullptr) return {};
@@ -243,8 +266,11 @@ Status Loops::enter(const char* place) {
 }
 
 Status Loops::begin(Memory& memory, std::vector<Access> accesses, std::span<const Values> values, int shared, int flags,
-                    const char* place) {
+                    int64_t chunk, const char* place) {
   HIROBA_TRY(enter(place));
+  const bool by_chunks = (flags & (Loop::dynamic | Loop::guided)) != 0;
+  if (by_chunks) HIROBA_TRY(check_chunk(chunk, place));
+  if (by_chunks) flags &= ~(Loop::no_wait | Loop::later);
   Values ordered[View::most_loops];
   for (size_t k = 0; k < values.size(); ++k) {
     if (values[k].step == 0) return Status::error(format("parallel for at %s: the step of a loop is 0", place));
@@ -256,7 +282,7 @@ Status Loops::begin(Memory& memory, std::vector<Access> accesses, std::span<cons
   // A loop that is not distributed runs in full.
   for (size_t k = 0; k < static_cast<size_t>(shared); ++k)
     tell(part, k, {ordered[k].first, ordered[k].end}, ordered[k], values[k].step < 0);
-  if (shared > 1 && (flags & Loop::collapse) == 0 && overlap(accesses)) shared = 1;
+  if (by_chunks || (shared > 1 && (flags & Loop::collapse) == 0 && overlap(accesses))) shared = 1;
 
   Neighbours& neighbours = parts_->neighbours;
   LoopProgress& p = parts_->loop.progress = {};
@@ -277,6 +303,12 @@ Status Loops::begin(Memory& memory, std::vector<Access> accesses, std::span<cons
   }
   const Mine mine = {p.mine, p.step};
   std::vector<Extent> extents = extents_of(memory, accesses, loops, mine);
+  // Option check finds the same in each run, so all iterations are in the ranks' own shares there.
+  p.takes = by_chunks && memory.job().nranks > 1 && !memory.checking();
+  if (p.takes) {
+    Execution whole = {accesses, {loops.begin(), loops.end()}, shared, false};
+    HIROBA_TRY(parts_->queues.begin(memory, std::move(whole), p.mine, {chunk, (flags & Loop::guided) != 0}));
+  }
   if (p.whole != nullptr) {
     const Interval at_home = inner_of(extents, loops, mine, Access::writes);
     p.whole->home_writes = p.mine.empty() || (at_home.begin <= p.mine.begin && at_home.end >= p.mine.end);
@@ -321,7 +353,8 @@ Status Loops::recall(Memory& memory, void*& memo, std::vector<const void*> array
 Status Loops::next(Memory& memory, const LoopPart*& part) {
   Loop& loop = parts_->loop;
   Interval values;
-  HIROBA_TRY(parts_->next_part(memory, loop.progress, values));
+  HIROBA_TRY(loop.progress.takes ? parts_->take(memory, loop.progress, values)
+                                 : parts_->next_part(memory, loop.progress, values));
   part = values.empty() ? nullptr : &loop.part;
   if (part != nullptr) tell(loop.part, 0, values, {0, 0, loop.progress.step}, loop.progress.down);
   return {};

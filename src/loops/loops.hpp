@@ -34,6 +34,7 @@ struct LoopProgress {
   Awaited waiting;
   bool down;  // the program's loop counts downwards
   bool inner_done;
+  bool takes;           // iterations from the queues of all ranks
   bool boundary_first;  // the others need not wait for the inner part
   PageSet* noting;      // null: nothing is recorded at the end
   LoopCheck* check;     // null: nothing is checked
@@ -51,7 +52,9 @@ struct Loop {
     drop = 2,   // the barrier at the end is sync_drop
     known = 4,  // the loop makes no other accesses
     collapse = 8,
-    later = 16  // the barrier at the end waits for the next loop, or settle
+    later = 16,    // the barrier at the end waits for the next loop, or settle
+    dynamic = 32,  // ranks take iterations while the loop runs; no_wait and later do not hold
+    guided = 64    // the same, at first more of them at once
   };
   LoopPart part;
   LoopProgress progress;
@@ -62,9 +65,10 @@ class Loops {
   Loops();
   ~Loops();
   // Determines the iterations of this rank, and starts to fetch the data that they use. Of the loops, `values` by
-  // depth, the first `shared` are distributed together. `place`, "main.c:12", outlives the loop.
+  // depth, the first `shared` are distributed together; with flag dynamic or guided the first alone, `chunk` iterations
+  // at a time. `place`, "main.c:12", outlives the loop.
   Status begin(Memory& memory, std::vector<Access> accesses, std::span<const Values> values, int shared, int flags,
-               const char* place);
+               int64_t chunk, const char* place);
   // After begin: starts to fetch all pages that the loop used at its last execution with these arrays. `memo` is null
   // at first.
   Status recall(Memory& memory, void*& memo, std::vector<const void*> arrays);

@@ -24,7 +24,8 @@ static_assert(equal(Access::reads, SMINT_READS) && equal(Access::writes, SMINT_W
               equal(Access::owns, SMINT_OWNS) && equal(Access::perhaps, SMINT_PERHAPS) &&
               equal(Access::anywhere, SMINT_ANYWHERE));
 static_assert(equal(Loop::no_wait, SMINT_NOWAIT) && equal(Loop::drop, SMINT_DROP) && equal(Loop::known, SMINT_KNOWN) &&
-              equal(Loop::collapse, SMINT_COLLAPSE) && equal(Loop::later, SMINT_LATER));
+              equal(Loop::collapse, SMINT_COLLAPSE) && equal(Loop::later, SMINT_LATER) &&
+              equal(Loop::dynamic, SMINT_DYNAMIC) && equal(Loop::guided, SMINT_GUIDED));
 static_assert(sizeof(hiroba::LoopPart) == sizeof(smint_part) &&
               sizeof(hiroba::LoopPart::first) == sizeof(smint_part::first));
 
@@ -115,8 +116,9 @@ SMINT_EXPORT void smint_begin(const smint_plan* plan, const smint_values values[
   hiroba::Values loops[SMINT_LOOPS];
   const auto depth = static_cast<size_t>(plan->depth);
   for (size_t k = 0; k < depth; ++k) loops[k] = {values[k].first, values[k].end, values[k].step};
-  require(hiroba::loops().begin(memory(), accesses_of(*plan, 0, plan->count, known), {loops, depth},
-                                        plan->shared, plan->flags, plan->place));
+  const int64_t chunk = (plan->flags & (SMINT_DYNAMIC | SMINT_GUIDED)) != 0 ? known[0] : 0;
+  require(hiroba::loops().begin(memory(), accesses_of(*plan, 0, plan->count, known), {loops, depth}, plan->shared,
+                                plan->flags, chunk, plan->place));
   if (!memory().checking()) return;
   for (const Access& access : accesses_of(*plan, plan->touches, plan->touch_count, known))
     if (access.view.array != nullptr) hiroba::loops().touches(access);

@@ -22,10 +22,12 @@ from .checks import touches
 from .independence import apart_at_run_time, carried_dependence, may_repeat, provably_shared, worth_sharing
 from .later import SERIAL
 from .loops import Access, Analysis, LoopReader
+from .nesting import threads_word
 from .part import SharedLoop, Smint
 from .plan import Writer, write_access
 from .private import Summed, is_sum
 from .reductions import Reduced, ReductionReader
+from .schedule import Schedule, schedule_of
 from .tasks import TaskLoop
 
 OMP = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+omp\b(.*)")
@@ -116,14 +118,15 @@ class ParallelFor:
             return False
         return not changed
 
+    def _omp_lines(self, directive: Directive, loop: Node) -> list[str]:
+        """Returns the words of OpenMP directives between ours and the loop."""
+        lines = map(OMP.match, self.source.text[directive.end : loop.start_byte].split("\n"))
+        return [omp[1] for omp in lines if omp is not None]
+
     def _omp_clauses(self, directive: Directive, loop: Node) -> list[tuple[str, str]]:
-        """Reductions of an OpenMP directive between ours and the loop hold for the ranks, too."""
-        out = []
-        for line in self.source.text[directive.end : loop.start_byte].split("\n"):
-            omp = OMP.match(line)
-            if omp is not None:
-                out += [clause for clause in words_with_brackets(omp[1]) if clause[0] in ("reduction", "collapse")]
-        return out
+        """Their reductions hold for the ranks, too."""
+        clauses = (clause for words in self._omp_lines(directive, loop) for clause in words_with_brackets(words))
+        return [clause for clause in clauses if clause[0] in ("reduction", "collapse")]
 
     def _share_out(self, directive: Directive, loop: Node, counted: Counted, clauses: list[tuple[str, str]]) -> None:
         self.smint.unit.covered.append((loop.start_byte, loop.end_byte))
@@ -134,6 +137,8 @@ class ParallelFor:
         if "independent" not in [name for name, _ in clauses] and self._collides(loop, reader, analysis):
             return
         reduced = ReductionReader(self.rewriter, self.declared, directive, loop).read(clauses)
+        threads = any(threads_word(words) for words in self._omp_lines(directive, loop))
+        schedule = schedule_of(self.rewriter, directive, loop, clauses, threads)
         if not self.smint.clean:
             return
         names_reduced = [one.name for one in reduced]
@@ -155,8 +160,9 @@ class ParallelFor:
         flags = (
             ["SMINT_KNOWN"] * known
             + ["SMINT_COLLAPSE"] * (0 < depth <= collapse)
-            + ["SMINT_NOWAIT"] * ("nowait" in names)
+            + ["SMINT_NOWAIT"] * ("nowait" in names and not schedule.chunk)
             + ["SMINT_DROP"] * drop
+            + schedule.flags
         )
         writer = self._writer(loop)
         used = [writer.entry(access, i == owner, False) for i, access in enumerate(analysis.accesses)]
@@ -174,15 +180,17 @@ class ParallelFor:
                     f' {len(analysis.loops)}, "{place.file}:{place.line}");'
                 )
         declared, opening, behind = writer.begin(
-            used, touched, analysis.loops, len(shared), f"{place.file}:{place.line}"
+            used, touched, analysis.loops, len(shared), f"{place.file}:{place.line}", schedule.chunk
         )
         opening = f"{{ const smint_part* hiroba_part; {declared}{keep}{before}{' ' * bool(before)}{opening}"
         behind += f"{recall} while ((hiroba_part = smint_next()) != 0) {{{self._divide(shared)}"
         after = "".join(f" {one.combine(f'{place.file}:{place.line}')}" for one in reduced)
         self.source.insert(loop.end_byte, f" }}{after} }}")
-        self._explain(directive, counted, analysis, owner, reduced, repeat)
+        self._explain(directive, counted, analysis, owner, reduced, repeat, schedule)
         end = "sms_sync_drop, because all that is read is fetched ahead" if drop else "sms_barrier"
-        alone = known and not reduced and not repeat and "nowait" not in names
+        if schedule.chunk and "nowait" in names:
+            end += "; in spite of `nowait`, because other ranks may still do iterations of this one"
+        alone = known and not reduced and not repeat and "nowait" not in names and not schedule.chunk
         line = len(self.smint.explain)
         self.smint.loops.append(SharedLoop(directive, loop, (opening, behind + use), flags, alone, line))
         self.smint.explain.append(f"  end: {end}")
@@ -302,6 +310,7 @@ class ParallelFor:
         owner: int,
         reduced: list[Reduced],
         repeat: bool,
+        schedule: Schedule,
     ) -> None:
         say = self.smint.explain.append
         say(f"{self.source.place(directive.at)}: parallel for over `{counted.name}`")
@@ -311,6 +320,7 @@ class ParallelFor:
             say(f"  who: the home of `{deciding.text}`, if its array is shared and divided; else equal parts")
         else:
             say("  who: equal parts, because no array is written with an affine subscript")
+        self.smint.explain += schedule.explained
         for access in analysis.accesses:
             words = " and ".join(["written"] * access.writes + ["read"] * access.reads)
             if not words:
@@ -324,7 +334,8 @@ class ParallelFor:
             say("        directive fetches at once what the first execution fetched page by page")
         if repeat:
             say("  repeat: the pages that the first execution uses are fetched at once from then on")
-        say("  when: iterations that need nothing from other nodes run first, while the rest is on its way")
+        if not schedule.chunk:
+            say("  when: iterations that need nothing from other nodes run first, while the rest is on its way")
         for one in reduced:
             say(f"  reduction: `{one.text}` by {one.operator} over all ranks")
 

@@ -47,12 +47,13 @@ class Writer:
         return write_access(access, owns, perhaps, constant), tuple(later)
 
     def begin(
-        self, used: list[Entry], touched: list[Entry], loops: list[Values], shared: int, place: str
+        self, used: list[Entry], touched: list[Entry], loops: list[Values], shared: int, place: str, chunk: str = ""
     ) -> tuple[str, str, str]:
-        """Returns declarations; the plan up to the flags of the loop; and the rest with the call of smint_begin."""
+        """Returns declarations; the plan up to the flags of the loop; and the rest with the call of smint_begin.
+        `chunk`: the iterations that ranks take at once, if they take them while the loop runs."""
         used, touched = list(dict.fromkeys(used)), list(dict.fromkeys(touched))
         entries = used if touched == used else used + touched
-        known = list(dict.fromkeys(text for _, later in entries for _, text in later))
+        known = list(dict.fromkeys([chunk] * (chunk != "") + [text for _, later in entries for _, text in later]))
         patches = [braces([str(number), str(word), str(known.index(text))])
                    for number, (_, later) in enumerate(entries) for word, text in later]  # fmt: skip
         values = [braces([each.first, each.end, each.step]) for each in loops]
