@@ -8,7 +8,11 @@ namespace hiroba {
 Collective::Collective() : parts_(std::make_unique<CollectiveParts>()) {}
 Collective::~Collective() = default;
 
-void Collective::listen(Transport& transport) { parts_->parcels.listen(transport); }
+void Collective::listen(Transport& transport) {
+  parts_->parcels.listen(transport);
+  parts_->questions.listen(transport);
+  parts_->report.listen(transport);
+}
 
 void Collective::start(const World& world, uint64_t scratch, uint64_t stride, const Settings& settings) {
   CollectiveParts& p = *parts_;
@@ -23,13 +27,15 @@ void Collective::start(const World& world, uint64_t scratch, uint64_t stride, co
   p.joined_barrier.start(p.parcels);
   const uint64_t lanes = scratch + arrivals_bytes, log = lanes + Lanes::bytes, staging = log + CallLog::bytes;
   p.log.start(p.world, log, stride);
-  p.lanes.start(p.world, p.log, settings.tuning, lanes, stride);
+  p.lanes.start(p.world, p.log, p.questions, settings.tuning, lanes, stride);
   p.exchange.start(p.world, p.parcels, p.operations, p.explanation,
                    staging + static_cast<uint64_t>(p.world.rank) * stride, scratch + scratch_bytes - staging);
   p.progress.start(p.world, settings.progress);
   p.explanation.start(settings.explain && p.world.rank == 0);
   p.uses.start(p.world.rank == 0 ? settings.uses : "");
+  p.report.start(p.world);
   p.teams.start();
+  p.questions.start(p.world, p.barriers.entered(), p.log, p.teams.all());
 }
 
 Status Collective::stop() {
@@ -39,7 +45,9 @@ Status Collective::stop() {
 }
 
 bool Collective::meantime(void* self) {
-  const World& world = static_cast<Collective*>(self)->parts_->world;
+  CollectiveParts& parts = *static_cast<Collective*>(self)->parts_;
+  const World& world = parts.world;
+  if (parts.questions.any() && parts.barriers.waits_here()) parts.questions.answer();
   if (world.operations == nullptr || !world.operations->any()) return false;
   const bool any = world.transport->progress();
   return world.operations->advance() || any;

@@ -40,6 +40,21 @@ std::string find_difference(const Running& running, int rank) {
   return out;
 }
 
+// Asks the awaited ranks, and `another` one (-1: none), if they are in a barrier instead; returns the difference if one
+// has answered so. Not for polls: a program that does not wait may go on without this operation.
+std::string ask(Running& running, int another) {
+  const RankBoard& self = running.board->rank(running.rank);
+  if (!running.inquiry || self.waiting.load(std::memory_order_relaxed) == 0) return {};
+  for (size_t i = 0; i < running.count.load(std::memory_order_acquire); ++i)
+    if (const auto& operation = running.operations[i]; operation && !operation->done() && operation->awaited() >= 0)
+      running.questions->ask(operation->awaited(), *running.inquiry);
+  if (another >= 0) running.questions->ask(another, *running.inquiry);
+  const std::string other = running.questions->answered(running.inquiry->subject);
+  if (other.empty()) return {};
+  return format("%s, rank %d is in %s%s", other.c_str(), running.rank, running.what.c_str(),
+                (running.place.empty() ? own_call_place() : " at " + running.place).c_str());
+}
+
 }  // namespace
 
 Status Started::agrees() const {
@@ -56,20 +71,23 @@ Status Started::agrees() const {
                    call_place(*now.board, other->rank, false).c_str(), now.rank, now.what.c_str(),
                    call_place(*now.board, now.rank, true).c_str());
   }
-  const bool looks = how.empty() && s.name != 0 && now.suspicion.grows();
+  const bool doubts = how.empty() && now.suspicion.grows(), looks = doubts && s.name != 0;
   const int member = looks ? now.log->next_look(s.me, s.team.count) : -1;
   if (member >= 0 && member != s.me) how = find_difference(now, s.team.rank(member));
-  if (!how.empty()) now.differs = Parcels::calls_differ(how);
-  return now.differs;
+  if (doubts && how.empty()) how = ask(now, member < 0 ? -1 : s.team.rank(member));
+  if (how.empty()) return {};
+  now.report->claim();
+  return now.differs = Parcels::calls_differ(how);
 }
 
 // ---- starting ------------------------------------------------------------------------------------------------------
 
-RunningPtr CollectiveParts::make(const Sequence& sequence) const {
+RunningPtr CollectiveParts::make(const Sequence& sequence) {
   auto out = std::make_shared<Running>();
   out->sequence = sequence, out->what = sequence.what, out->sequence.what = out->what.c_str();
   out->rank = world.rank, out->board = world.board, out->token = token;
-  out->log = &log, out->lanes = &lanes;
+  out->log = &log, out->lanes = &lanes, out->questions = &questions, out->report = &report;
+  if (sequence.name != 0 && sequence.team.is_all(world.nranks)) out->inquiry = {{0, sequence.number}};
   return out;
 }
 
@@ -87,8 +105,11 @@ Status CollectiveParts::finish(const Started& started, const Call& call) const {
 }
 
 Status CollectiveParts::none_left(const Team& team, const Call& call) {
+  if (token.use_count() > 1) return {};
   const uint64_t name = team.name();
-  return token.use_count() > 1 ? Status() : parcels.none_left(name, log.next(name), call);
+  Status status = parcels.none_left(name, log.next(name), call);
+  if (!status.ok()) report.claim();
+  return status;
 }
 
 }  // namespace hiroba

@@ -9,8 +9,10 @@
 #include "collective/plans/exchange.hpp"
 #include "collective/plans/explanation.hpp"
 #include "collective/plans/lanes.hpp"
+#include "collective/plans/one_report.hpp"
 #include "collective/plans/parcels.hpp"
 #include "collective/plans/progress.hpp"
+#include "collective/plans/questions.hpp"
 
 namespace hiroba {
 
@@ -28,11 +30,13 @@ struct CollectiveParts {
   ProgressThread progress;
   Barriers barriers;
   Arrivals arrivals;
+  Questions questions;
+  OneReport report;
   TeamOperations teams{*this};
   CallLog log;
   std::shared_ptr<void> token = std::make_shared<char>();
 
-  RunningPtr make(const Sequence& sequence) const;
+  RunningPtr make(const Sequence& sequence);
   // Starts the operation that begin_operation() makes.
   template <typename Begin>
   Started begin(const RunningPtr& running, const Begin& begin_operation) {

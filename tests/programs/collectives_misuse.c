@@ -100,10 +100,6 @@ static void one_less_barrier(void) {
   if (!guilty()) hiroba_barrier(all);
   if (guilty()) sleep(60);
 }
-static void barrier_or_not(void) {
-  if (guilty()) hiroba_allreduce(x, y, 4, HIROBA_DOUBLE, HIROBA_SUM, all);
-  else hiroba_barrier(all);
-}
 static void one_less_of_team(void) {
   hiroba_team two;
   hiroba_team_split(all, sms_rank < 2 ? 0 : -1, 0, &two);
@@ -391,7 +387,6 @@ static const struct {
     CASE(one_less_large),
     CASE(one_less_started),
     CASE(one_less_barrier),
-    CASE(barrier_or_not),
     CASE(one_less_of_team),
     CASE(overlap),
     CASE(overlap_of_gather),

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs every case of collectives_misuse.c as misuse.py does: at 2 and 3 ranks, on one node and on 2 virtual nodes.
+"""Runs every case of collectives_misuse.c and mixed_calls.c as misuse.py does: at 2 and 3 ranks, on one node and on 2
+virtual nodes.
 
 collectives_misuse.py --build BUILD [--jobs N] [CASE ...]
 """
@@ -15,11 +16,14 @@ LATE = ["--timeout", "2"]
 DIFFER = "collective calls differ"
 
 
-def everywhere(name: str, *words: str, **more: Any) -> list[Case]:
-    return [
-        Case(name, list(words), binary="collectives_misuse", ranks=ranks, nodes=nodes, **more)
-        for ranks, nodes in PLACES
-    ]
+def everywhere(name: str, *words: str, binary: str = "collectives_misuse", **more: Any) -> list[Case]:
+    return [Case(name, list(words), binary=binary, ranks=ranks, nodes=nodes, **more) for ranks, nodes in PLACES]
+
+
+def mixed(name: str, *calls: str, **more: Any) -> list[Case]:
+    """Both calls are named with their places."""
+    words = [DIFFER, *(rf"rank \d is in {call}\b[^;:]* at [^,;]*mixed_calls\.c:\d+" for call in calls)]
+    return everywhere(name, *([] if "good" in more else words), binary="mixed_calls", **more)
 
 
 def differ(name: str, first: str, second: str, **more: Any) -> list[Case]:
@@ -59,8 +63,24 @@ CALLS = [
     *late("one_less_large", r"hiroba_alltoall\(12500 double\)", r"rank 1 has not arrived; it computes after"),
     *late("one_less_started", r"hiroba_iallreduce\(sum of 4 double\)", r"rank 1 has not arrived; it computes after"),
     *late("one_less_barrier", r"hiroba_barrier at .*" + PLACE, r"for rank 1 \(computing after"),
-    *late("barrier_or_not", r"hiroba_barrier at .*" + PLACE, r"hiroba_allreduce\(sum of 4 double\)"),
     *late("one_less_of_team", r"hiroba_bcast\(100000 double from rank 1\)", r"rank 1 has not arrived; it"),
+]
+
+MIXED = [
+    *mixed("barrier_or_not", "hiroba_barrier", "hiroba_allreduce"),
+    *mixed("barrier_or_team", "sms_barrier", "hiroba_team_split"),
+    *mixed("barrier_or_started", "sms_barrier", "hiroba_iallreduce"),
+    *mixed("barrier_or_large", "sms_barrier", "hiroba_alltoall"),
+    *mixed("barrier_or_root", "sms_barrier", "hiroba_bcast"),
+    *mixed("allocation_or_not", "sms_alloc", "hiroba_allreduce"),
+    *mixed("drop_or_not", "sms_sync_drop", "hiroba_allreduce"),
+    *mixed("value_or_not", "sms_reduce_int64", "hiroba_allreduce"),
+    *mixed("end_or_not", "sms_shutdown", "hiroba_allreduce"),
+    *mixed("barrier_or_end", "sms_shutdown", "sms_barrier"),
+    *mixed("one_step_less", "sms_barrier", "hiroba_allreduce"),
+    *mixed("reduce_or_bcast", "hiroba_reduce", "hiroba_bcast"),
+    *mixed("late_for_all", good=True, extra_seconds=4),
+    *mixed("barrier_between_start_and_wait", good=True, extra_seconds=2),
 ]
 
 ARGUMENTS = [
@@ -142,4 +162,4 @@ CPP = [
 ]
 
 if __name__ == "__main__":
-    sys.exit(main(CALLS + ARGUMENTS + REQUESTS + TEAMS + LIFE + CPP))
+    sys.exit(main(CALLS + MIXED + ARGUMENTS + REQUESTS + TEAMS + LIFE + CPP))

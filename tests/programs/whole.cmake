@@ -36,3 +36,16 @@ foreach(line ${left_behind_tests})
     with(programs.left_behind.${name}.${seed} TIMEOUT=30 ${words})
   endforeach()
 endforeach()
+
+# Calls that differ, over every wire: one message of the job.
+test_program(mixed_calls mixed_calls.c)
+foreach(wire ${wires})
+  hiroba_wire_settings(${wire} settings)
+  foreach(case barrier_or_not allocation_or_not)  # the second is detected by ranks of two nodes at once
+    set(name programs.misuse.mixed_calls.${wire}.${case})
+    add_test(NAME ${name} COMMAND ${must_fail} --once "collective calls differ"
+      $<TARGET_FILE:hirobarun> -n 4 --nodes 2 $<TARGET_FILE:mixed_calls> ${case})
+    with(${name} ${settings})
+    set_tests_properties(${name} PROPERTIES TIMEOUT 30)
+  endforeach()
+endforeach()

@@ -70,11 +70,13 @@ constexpr const char* place_mark = " at ";
 bool shows_place(const RankBoard& board) { return std::strstr(board.where, place_mark) != nullptr; }
 }  // namespace
 
-void show_call_place(RankBoard& self) {
-  if (shows_place(self)) return;
+std::string own_call_place() {
   const std::string place = calling_location();
-  const std::string text = self.where + std::string(place_mark) + (place.empty() ? "the end of the program" : place);
-  self.show(text.c_str());
+  return place_mark + (place.empty() ? "the end of the program" : place);
+}
+
+void show_call_place(RankBoard& self) {
+  if (!shows_place(self)) self.show((self.where + own_call_place()).c_str());
 }
 
 void await_call_place(const RankBoard& other, const std::function<void()>& ask) {

@@ -22,6 +22,8 @@ std::string not_come(Board& board, int rank);
 
 // When the collective calls of ranks differ, each rank adds the source location of its call to its board, and waits up
 // to a second for the locations of others. It calls `ask` from time to time during the wait.
+// Returns " at main (x.c:7)", where the program has called.
+std::string own_call_place();
 void show_call_place(RankBoard& self);
 void await_call_place(const RankBoard& other, const std::function<void()>& ask);
 // Returns the added text, for calls that have names of their own: " at main (x.c:7)"; "" if there is none in time.

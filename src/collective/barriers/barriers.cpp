@@ -27,6 +27,7 @@ Status Barriers::come(const char* call) {
   HIROBA_TRY(none_between(call));
   RankBoard& self = world_->board->rank(world_->rank);
   self.show(call);
+  entered_.store(entered_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   const uint64_t calls = self.calls.fetch_add(1, std::memory_order_relaxed) + 1;
   if (measure_) self.came[calls % 2].store(seconds_now(), std::memory_order_relaxed);
   return {};
@@ -50,7 +51,9 @@ template <typename Wait>
 Status Barriers::wait_for_others(const Wait& wait) {
   const BlockedOnBoard blocked(world_->board->rank(world_->rank));
   const double begin = measure_ || told_ ? seconds_now() : 0;
+  waiting_.store(pthread_self(), std::memory_order_relaxed);
   Status status = wait();
+  waiting_.store({}, std::memory_order_relaxed);
   if (told_) told_(seconds_now() - begin);
   if (measure_) note_wait(seconds_now() - begin);
   return status;

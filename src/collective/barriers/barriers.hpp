@@ -32,6 +32,10 @@ class Barriers {
   Status end_split();                           // requires start_split()
   // Waits only for `others`, each of which names this rank in turn. Every rank makes this call.
   Status some(const char* call, std::span<const int> others);
+  // Returns the number of barriers of all ranks that this rank has entered or started.
+  const std::atomic<uint64_t>& entered() const { return entered_; }
+  // Returns true if the calling thread waits in a barrier.
+  bool waits_here() const { return waiting_.load(std::memory_order_relaxed) == pthread_self(); }
 
   struct Waits {
     double seconds = 0;
@@ -50,8 +54,10 @@ class Barriers {
 
   const World* world_ = nullptr;
   bool measure_ = false;
-  std::atomic<pthread_t> thread_{};  // the thread that is in a call
-  const char* split_ = nullptr;      // the call that started a barrier and has not ended it
+  std::atomic<pthread_t> thread_{};   // the thread that is in a call
+  std::atomic<pthread_t> waiting_{};  // the thread that waits for other ranks
+  std::atomic<uint64_t> entered_{0};
+  const char* split_ = nullptr;  // the call that started a barrier and has not ended it
   Waits waits_;
   std::function<void(double)> told_;
   std::vector<uint64_t> words_;  // for barriers whose words nobody reads

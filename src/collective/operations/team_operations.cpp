@@ -10,7 +10,7 @@ namespace hiroba {
 
 void TeamOperations::start() {
   all_.team = Team::all(parts_.world.nranks), all_.me = parts_.world.rank;
-  if (parts_.lanes.reaches_all(all_.team)) parts_.lanes.take(all_.lane = 0);
+  if (parts_.lanes.reaches_all(all_.team)) parts_.lanes.take(all_.lane = Lanes::of_all);
 }
 
 // ---- teams ---------------------------------------------------------------------------------------------------------
@@ -82,6 +82,7 @@ Status TeamOperations::last_barrier(const char* call, uint64_t tag) {
   const auto other = std::find_if(digests.begin(), digests.end(), [&](uint64_t digest) { return digest != mine; });
   if (other == digests.end()) return agree(all_, {call, ""});
   const auto rank = static_cast<int>(other - digests.begin());
+  parts_.report.claim();
   const std::string how = parts_.log.difference(rank, team);
   return Parcels::calls_differ(
       !how.empty() ? how : format("before %s, rank %d has made other calls than rank %d", call, rank, all_.me));
@@ -121,6 +122,7 @@ void prepare(Running& running, Plan plan) {
 Started TeamOperations::begin_exchange(const Members& members, Plan plan, const Call& call) {
   if (plan.way != nullptr) parts_.explanation.note(call.name, plan.bytes, plan.way);
   const RunningPtr running = parts_.make(parts_.log.begin(members.team, 1, call, members.lane, members.calls));
+  running->place = call.place;
   prepare(*running, std::move(plan));
   return parts_.begin(running, [&] { return parts_.exchange.run(running); });
 }
@@ -144,8 +146,10 @@ Status TeamOperations::start(Members& members, Plan plan, const Call& call, Star
   parts_.uses.end();
   if (goes_by_lane(members, plan, call)) {
     const RunningPtr running = parts_.make({members.team, members.me, 0, 0, 0, call.name});
+    running->place = call.place;
     prepare(*running, std::move(plan));
     const uint32_t number = Lanes::begin(members);
+    if (members.lane == Lanes::of_all) running->inquiry = {{1, number}};
     out = parts_.begin(running, [&] { return parts_.lanes.exchange(running, members, number); });
     return {};  // other ranks need nothing more from this rank
   }
@@ -164,6 +168,7 @@ Operation call_after(RunningPtr running, void (*function)(void*), void* context)
 }  // namespace
 
 Status TeamOperations::then(const Started& started, void (*function)(void*), void* context) {
+  parts_.questions.begins_by_itself();
   parts_.operations.start([&] { return call_after(started.running(), function, context); });
   return parts_.progress.wake();
 }

@@ -100,7 +100,7 @@ std::string CallLog::difference(int rank, uint64_t team) const {
 std::string CallLog::exchange_after(int rank, const Team& team, uint32_t lane_calls) const {
   const uint64_t name = team.name(), number = next(name);
   for (const Entry& other : read(rank, name))
-    if (other.number == number && other.lane_calls == lane_calls) return other.text;
+    if (other.number == number && other.lane_calls == lane_calls) return format("rank %d is in %s", rank, other.text);
   return {};
 }
 
@@ -120,12 +120,11 @@ int CallLog::next_look(int me, int members) const {
 }
 
 bool Suspicion::grows() {
-  constexpr uint32_t each = 64;
+  constexpr uint32_t without_clock = 256;  // more than the polls of a wait that spins
   constexpr double first = 0.2;
   const uint32_t polls = polls_.load(std::memory_order_relaxed);  // no count of each: an addition would slow the wait
-  polls_.store(polls + 1, std::memory_order_relaxed);
-  if (polls % each != each - 1) return false;
-  const double now = seconds_now();
+  if (polls < without_clock) return polls_.store(polls + 1, std::memory_order_relaxed), false;
+  const double now = seconds_about_now();
   if (begin_ == 0) begin_ = now;
   return now - begin_ >= first;
 }

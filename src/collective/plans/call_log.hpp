@@ -31,8 +31,8 @@ class CallLog {
   // Describes the difference of that rank's calls for the team and this rank's: "rank 1 is in .., rank 0 is in ..".
   // Empty if they are equal, or if it has made fewer. Reads the memory of that rank.
   std::string difference(int rank, uint64_t team) const;
-  // Names the call of that rank after `lane_calls` calls in the team's lane, if that is an exchange that this rank has
-  // not begun. Reads its memory, too.
+  // Returns "rank 1 is in ..", the call of that rank after `lane_calls` calls in the team's lane, if that is an
+  // exchange that this rank has not begun. Reads its memory, too.
   std::string exchange_after(int rank, const Team& team, uint32_t lane_calls) const;
   // Returns true if that rank has begun this exchange, or a later one of the team. Reads its memory, too.
   bool has_begun(int rank, uint64_t team, uint64_t number) const;

@@ -19,8 +19,10 @@
 
 #include "collective/plans/call_log.hpp"
 #include "collective/plans/explanation.hpp"
+#include "collective/plans/one_report.hpp"
 #include "collective/plans/parcels.hpp"
 #include "collective/plans/plans.hpp"
+#include "collective/plans/questions.hpp"
 #include "collective/team.hpp"
 
 namespace hiroba {
@@ -44,13 +46,16 @@ class Lanes;
 // A started operation with its data.
 struct Running {
   Sequence sequence;
-  std::string what;
-  int rank = 0;  // this rank
+  std::string what, place;  // `place` may be empty
+  int rank = 0;             // this rank
   Board* board = nullptr;
   const CallLog* log = nullptr;
   const Lanes* lanes = nullptr;
+  const Questions* questions = nullptr;
+  OneReport* report = nullptr;
   Suspicion suspicion;
-  Status differs;  // an error if another rank's call differs
+  std::optional<Questions::Inquiry> inquiry;  // if it is of all ranks
+  Status differs;                             // an error if another rank's call differs
   std::vector<Step> phases;
   std::vector<char> data;  // the operation's data, if it works on a copy
   Words words;

@@ -180,17 +180,24 @@ Status Lanes::await(const Members& members, int member, uint32_t call, const Cal
   if (done()) return {};
   const int rank = members.team.rank(member);
   Suspicion suspicion;
-  std::string other;  // the exchange that the rank has called instead
+  Questions::Inquiry inquiry = {{1, call}};
+  std::string other;  // the call of that rank instead
   const auto is_over = [&] {
     if (done()) return true;
-    if (suspicion.grows() && log_->next_look(members.me, members.team.count) >= 0)
-      other = log_->exchange_after(rank, members.team, call - 1);
+    if (!suspicion.grows()) return false;
+    const int look = log_->next_look(members.me, members.team.count);
+    if (look >= 0) other = log_->exchange_after(rank, members.team, call - 1);
+    if (members.lane == Lanes::of_all && other.empty()) {
+      questions_->ask(rank, inquiry);
+      if (look >= 0) questions_->ask(look, inquiry);
+      other = questions_->answered(inquiry.subject);
+    }
     return !other.empty();
   };
   HIROBA_TRY(world_->await(is_over, [&] { return text.text() + ": " + not_come(*world_->board, rank); }));
   if (other.empty()) return {};
-  return Parcels::calls_differ(
-      format("rank %d is in %s, rank %d is in %s", rank, other.c_str(), world_->rank, text.text().c_str()));
+  return Parcels::calls_differ(format("%s, rank %d is in %s%s", other.c_str(), world_->rank, text.text().c_str(),
+                                      *text.place != '\0' ? "" : own_call_place().c_str()));
 }
 
 Status Lanes::exchange(Members& members, const Step& step, const Call& text) const {

@@ -11,20 +11,22 @@
 #include <atomic>
 
 #include "collective/plans/exchange.hpp"
+#include "collective/plans/questions.hpp"
 #include "collective/settings.hpp"
 
 namespace hiroba {
 
 class Lanes {
  public:
-  static constexpr int most = 8;
+  static constexpr int most = 8, of_all = 0;  // the lane of all ranks
   static constexpr uint32_t slots = 16;
   static constexpr size_t most_bytes = size_t{32} << 10;  // maximum that a rank gives
   static constexpr size_t name_bytes = 60, place_bytes = 64;
   static constexpr uint64_t bytes = most * (slots * sizeof(uint32_t) + slots * (64 + place_bytes + most_bytes));
 
-  void start(const World& world, const CallLog& log, const Tuning& tuning, uint64_t offset, uint64_t stride) {
-    world_ = &world, log_ = &log, tuning_ = tuning, offset_ = offset, stride_ = stride;
+  void start(const World& world, const CallLog& log, const Questions& questions, const Tuning& tuning, uint64_t offset,
+             uint64_t stride) {
+    world_ = &world, log_ = &log, questions_ = &questions, tuning_ = tuning, offset_ = offset, stride_ = stride;
   }
   // Returns the lanes without a team, one bit each. All members take the same lane.
   uint32_t free() const { return free_; }
@@ -70,6 +72,7 @@ class Lanes {
 
   const World* world_ = nullptr;
   const CallLog* log_ = nullptr;
+  const Questions* questions_ = nullptr;
   Tuning tuning_;
   uint64_t offset_ = 0, stride_ = 0;  // of rank 0's lanes; distance between two ranks' lanes
   uint32_t free_ = (1U << most) - 1;

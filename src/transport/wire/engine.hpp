@@ -114,6 +114,7 @@ class Engine {
       if (done(now)) return true;
       futex_wait(word, now, has_progress_thread_ ? 0.1 : nap);
       if (!has_progress_thread_) drive();
+      work_meantime();
     }
     return done(word.load());
   }
