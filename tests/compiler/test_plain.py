@@ -9,7 +9,7 @@ import sys
 import time
 import unittest
 
-from compiling import HERE, HIROBACC, ROOT, CompilerTest, execute, execute_hirobacc
+from compiling import HERE, HIROBACC, ONCE, ROOT, CompilerTest, execute, execute_hirobacc
 
 sys.path.insert(0, str(ROOT / "python"))
 
@@ -215,6 +215,21 @@ class Endings(CompilerTest):
                 os.kill(child.pid, number)
                 _, said = child.communicate(timeout=20)
             self.assertEqual((child.returncode, said), (-number, b""))
+            self.assertEqual(list(temporary.iterdir()), [])
+
+    def test_interrupt_at_each_place(self) -> None:
+        """Ctrl-C in a file with notation, at any time after the interpreter has begun: no word, and nothing is left."""
+        temporary = self.folder / "tmp"
+        temporary.mkdir()
+        self.write("a.c", "#include <smint.h>\n#pragma SMint shared ::[](0,1)\nint v;\nint main(void) { return v; }\n")
+        env = {**os.environ, "TMPDIR": str(temporary)}
+        for step in range(4 if ONCE else 24):
+            words = [HIROBACC, "-c", "a.c"]
+            with subprocess.Popen(words, cwd=self.folder, env=env, stderr=subprocess.PIPE) as child:
+                time.sleep(0.1 + 0.015 * step)
+                os.kill(child.pid, signal.SIGINT)
+                _, said = child.communicate(timeout=20)
+            self.assertIn((child.returncode, said), ((-signal.SIGINT, b""), (0, b"")))
             self.assertEqual(list(temporary.iterdir()), [])
 
     def test_sources_like_programs(self) -> None:

@@ -42,8 +42,6 @@ def main(arguments: list[str], installation: Installation) -> int:
         die_of(signals.SIGPIPE)
     except OSError as error:
         print(f"hirobacc: error: {error.filename or 'output'}: {error.strerror}", file=sys.stderr)
-    except KeyboardInterrupt:
-        die_of(signals.SIGINT)
     return 1
 
 

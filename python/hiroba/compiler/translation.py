@@ -30,46 +30,45 @@ from .translate import functions_of, translate
 
 SHOWS_MACROS = ("-dM", "-dD", "-dN", "-dI", "-dU", "-M", "-MM", "-fdirectives-only")  # with -E
 HEAD = re.compile(r"[^\s:][^:\n]*:\d+:\d+: (?:warning|error|fatal error): ")
-ENDING = (signal.SIGTERM, signal.SIGHUP)
-
-
-class Stopped(BaseException):
-    """Ended by a signal; temporary files must be removed first."""
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_running: list[subprocess.Popen[bytes]] = []
 
 
 @contextmanager
 def scratch_folder() -> Iterator[str]:
-    """A folder that is removed however the command ends: signals wait while it is made and while it is removed."""
-    waiting = (signal.SIGINT, *ENDING)
-    signal.pthread_sigmask(signal.SIG_BLOCK, waiting)
+    """A folder that is removed however the command ends. A signal ends it at once, without an exception, which Python
+    would lose in some places; signals wait while the folder is made and while it is removed."""
+
+    def stop(number: int, _: FrameType | None) -> None:
+        for child in _running:
+            if child.returncode is None:  # Popen's own methods may wait for a lock that the interrupted code holds
+                os.kill(child.pid, signal.SIGKILL)
+                os.waitpid(child.pid, 0)
+        folder.cleanup()
+        die_of(number)
+
+    handled = [number for number in ENDING if signal.getsignal(number) is signal.SIG_DFL]
+    signal.pthread_sigmask(signal.SIG_BLOCK, handled)
     folder = tempfile.TemporaryDirectory(prefix="hirobacc-")
+    for number in handled:
+        signal.signal(number, stop)
     try:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, waiting)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, handled)
         yield folder.name
     finally:
-        signal.pthread_sigmask(signal.SIG_BLOCK, waiting)
+        signal.pthread_sigmask(signal.SIG_BLOCK, handled)
         folder.cleanup()
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, waiting)
+        for number in handled:
+            signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, handled)
 
 
 def translate_all(command: Command, headers: str, linked: list[str]) -> int | list[str]:
     """Runs the command and returns its status; or returns the words that only the C compiler needs for it. `linked`:
     words for the link."""
-
-    def stop(number: int, _: FrameType | None) -> None:
-        raise Stopped(number)
-
     gc.disable()  # a compilation makes many objects that stay, and has little garbage
-    for number in ENDING:
-        signal.signal(number, stop)
-    try:
-        with scratch_folder() as folder:
-            return Compilation(command, headers, linked, folder).run()
-    except Stopped as stopped:
-        die_of(stopped.args[0])
-    finally:
-        for number in ENDING:
-            signal.signal(number, signal.SIG_DFL)
+    with scratch_folder() as folder:
+        return Compilation(command, headers, linked, folder).run()
 
 
 def start(words: list[str], job: Job, errors: int | None = None) -> subprocess.CompletedProcess[bytes]:
@@ -77,7 +76,11 @@ def start(words: list[str], job: Job, errors: int | None = None) -> subprocess.C
         os.lseek(0, 0, os.SEEK_SET)
     sys.stdout.flush()
     sys.stderr.flush()
-    return subprocess.run(words, check=False, stderr=errors, env={**os.environ, **job.environment})
+    with subprocess.Popen(words, stderr=errors, env={**os.environ, **job.environment}) as child:
+        _running.append(child)
+        _, said = child.communicate()
+        _running.remove(child)
+    return subprocess.CompletedProcess(words, child.returncode, stderr=said)
 
 
 def say(messages: str) -> None:
