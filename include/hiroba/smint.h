@@ -77,7 +77,7 @@ enum {
   SMINT_READS = 1,
   SMINT_WRITES = 2,
   SMINT_OWNS = 4,      /* the home of this element computes the iteration */
-  SMINT_PERHAPS = 8,   /* not in every iteration; for option check */
+  SMINT_PERHAPS = 8,   /* not in every iteration */
   SMINT_ANYWHERE = 16, /* subscripts that are not known: `base` is any element; for option check */
   SMINT_INDIRECT = 32  /* `base` is the address of the pointer to that element, so the access can be a constant */
 };

@@ -128,6 +128,24 @@ Status fetch(Memory& memory, std::span<Extent> extents) {
   return {};
 }
 
+// Makes memory for new arrays of which the rank writes all elements within a box: its iterations leave no gap of a
+// page.
+void fill(Memory& memory, std::span<const Access> accesses, std::span<const Values> values, const Mine& mine) {
+  for (const Access& access : accesses) {
+    const View& view = access.view;
+    if ((access.flags & Access::writes) == 0 || (access.flags & Access::perhaps) != 0) continue;
+    if (view.array == nullptr || view.array->filled || mine.all.empty()) continue;
+    Extent extent;
+    if (!extent_of(memory, access, values, mine, extent)) continue;
+    const Interval offset = offsets(view, 0, values, 0);
+    bool whole =
+        (std::abs(view.factor[0][0] * mine.step) - (offset.end - offset.begin)) * view.stride[0] <= Preloads::least_gap;
+    for (int d = 1; d < view.dims; ++d) whole = whole && extent.section[d].length == view.extent[d];
+    const auto at = [&](int64_t row) { return static_cast<uint64_t>(row * view.stride[0]); };
+    if (whole) memory.affinity().fill(*view.array, at(extent.rows.begin), at(extent.rows.end - extent.rows.begin));
+  }
+}
+
 // ---- the loop ------------------------------------------------------------------------------------------------------
 
 // The pages of other nodes for each set of arrays that a loop has used. Pointers that are swapped make two sets.
@@ -302,6 +320,7 @@ Status Loops::begin(Memory& memory, std::vector<Access> accesses, std::span<cons
     ordered[k].first = share[k].begin, ordered[k].end = share[k].end;  // only these are fetched
   }
   const Mine mine = {p.mine, p.step};
+  fill(memory, accesses, loops, mine);
   std::vector<Extent> extents = extents_of(memory, accesses, loops, mine);
   // Option check finds the same in each run, so all iterations are in the ranks' own shares there.
   p.takes = by_chunks && memory.job().nranks > 1 && !memory.checking();

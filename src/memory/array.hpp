@@ -94,6 +94,7 @@ struct Array {
   std::atomic<bool> preloaded{false};     // this rank touches pages of other nodes only after preloading them
   const char* preloaded_by = "";          // the call that says so
   int barriers = 0;                       // since the allocation; counted while needed
+  bool filled = false;                    // HugePages::fill has been called
   uint64_t gathered = 0;                  // bytes of this rank's part in huge pages
   std::shared_ptr<ArrayTouches> touches;  // if touches of its home pages are counted
   Tracker* tracker = nullptr;             // for pages with their home on another node

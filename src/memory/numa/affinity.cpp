@@ -236,6 +236,13 @@ Status Affinity::migrate_by_use(void* data, const char* call, uint64_t& moved) {
 
 // ---- where pages are -----------------------------------------------------------------------------------------------
 
+void Affinity::fill(Array& array, uint64_t begin, uint64_t bytes) const {
+  const uint64_t offset = parts_.space.offset(array.data) + begin;
+  if (array.filled || bytes == 0 || parts_.races.on()) return;
+  parts_.huge_pages.fill(array, offset >> page_shift,
+                         ((offset + bytes - 1) >> page_shift) - (offset >> page_shift) + 1);
+}
+
 Status Affinity::locate(const Array& array, std::vector<int>& out) const {
   out.assign(array.end_page - array.first_page, elsewhere);
   Status status;

@@ -69,6 +69,19 @@ void HugePages::prepare(const Array& array, uint64_t page, uint64_t pages) const
   collapse_file(config_.fd, huge.begin, huge.end - huge.begin);
 }
 
+// The kernel makes pages together in a fraction of the time of as many faults, and huge pages that are empty need not
+// be copied into at the next barrier.
+void HugePages::fill(Array& array, uint64_t page, uint64_t pages) const {
+  if (!on_ || array.filled || array.is_heap) return;
+  for (const HomeRun& run : array.homes) {
+    const uint64_t first = std::max(run.first, page), end = std::min(run.first + run.pages, page + pages);
+    if (run.rank != config_.rank || first >= end || 2 * (end - first) < run.pages) continue;
+    array.filled = true;
+    prepare(array, first, end - first);
+    madvise(config_.base + (first << page_shift), (end - first) << page_shift, MADV_POPULATE_WRITE);
+  }
+}
+
 // Collapsed memory is not collapsed again: that takes milliseconds of a program's loop.
 void HugePages::gather(Array& array) {
   if (!on_ || array.is_heap) return;

@@ -25,6 +25,8 @@ class HugePages {
   // Makes empty huge pages for pages of which this rank has become the home, before others write their bytes: each
   // takes one fault, and the bytes need not be copied again to collapse small pages.
   void prepare(const Array& array, uint64_t page, uint64_t pages) const;
+  // Makes memory for pages of a new array in which this rank is about to write, once for each array.
+  void fill(Array& array, uint64_t page, uint64_t pages) const;
 
  private:
   struct Bytes {

@@ -19,7 +19,7 @@ from ..core.source import Node, subscripts, text_of, walk
 from ..core.text import words_with_brackets
 from .affinity import owner_of
 from .checks import touches
-from .independence import apart_at_run_time, carried_dependence, may_repeat, provably_shared, worth_sharing
+from .independence import apart_at_run_time, carried_dependence, conditional, may_repeat, provably_shared, worth_sharing
 from .later import SERIAL
 from .loops import Access, Analysis, LoopReader
 from .nesting import threads_word
@@ -165,7 +165,10 @@ class ParallelFor:
             + schedule.flags
         )
         writer = self._writer(loop)
-        used = [writer.entry(access, i == owner, False) for i, access in enumerate(analysis.accesses)]
+        used = [
+            writer.entry(access, i == owner, access.writes and conditional(access.node, loop))
+            for i, access in enumerate(analysis.accesses)
+        ]
         touched = touches(writer, analysis, loop, self._locked(loop))
         keep, use = self._local_pointers(loop, analysis)
         before = " ".join(one.prepare() for one in reduced)
