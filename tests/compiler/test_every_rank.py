@@ -131,6 +131,11 @@ class EveryRank(CompilerTest):
     def test_sums_without_reduction(self) -> None:
         self.check("sums.c", "own iterations", "each rank gets a `.*` of its own iterations only")
 
+    def test_sums_in_shared_memory(self) -> None:
+        self.check("sums_shared.c", "same element", "iterations of different ranks change the same element")
+        self.compile("-Wno-every-rank", PROGRAMS / "sums_shared.c", "-o", "sums")
+        self.check_answer(self.folder / "sums")
+
     def test_through_several_files(self) -> None:
         """A link finds what is forgotten, in one command or by objects, also with an object of another compiler."""
         for name, text in FILES.items():

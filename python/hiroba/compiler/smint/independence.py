@@ -11,10 +11,15 @@ from ..core.source import Node, subscripts, text_of, walk
 from .loops import Access, Analysis, LoopReader
 
 
-def carried_dependence(rewriter: Rewriter, loop: Node, analysis: Analysis) -> tuple[Access, Access] | None:
+def carried_dependence(
+    rewriter: Rewriter, loop: Node, analysis: Analysis, locked: list[tuple[int, int]]
+) -> tuple[Access, Access] | None:
     """Finds a write and another access to the same array whose elements certainly coincide in different iterations:
-    both are executed in every iteration."""
-    always = [a for a in analysis.single if not conditional(a.node, loop)]
+    both are executed in every iteration. `locked`: statements that one rank executes at a time."""
+    always = [
+        a for a in analysis.single
+        if not conditional(a.node, loop) and not any(begin <= a.node.start_byte < end for begin, end in locked)
+    ]  # fmt: skip
     for write in always:
         if not write.writes:
             continue

@@ -145,7 +145,8 @@ class ParallelFor:
         self.smint.unit.same[loop.start_byte] = frozenset(names_reduced)
         self.smint.own.warn_of_loop(loop, reader, names_reduced, directive.end)
         private = {word for text in self.smint.own.copies(directive.end, loop) for word in re.findall(r"\w+", text)}
-        self.smint.summed.append(Summed(loop, reader, frozenset({*names_reduced, *private})))
+        independent = "independent" in [name for name, _ in clauses]
+        self.smint.summed.append(Summed(loop, reader, frozenset({*names_reduced, *private}), independent))
         collapse = max([int(text) for name, text in clauses if name == "collapse" and text.isdigit()], default=0)
         depth = provably_shared(reader, analysis, names_reduced, max(collapse, 1))
         depth = worth_sharing(self.rewriter, analysis, depth, max(collapse, 1))
@@ -221,7 +222,7 @@ class ParallelFor:
 
     def _depends(self, loop: Node, analysis: Analysis) -> bool:
         """Returns true, after an error, if an iteration certainly needs a value that another one writes."""
-        carried = carried_dependence(self.rewriter, loop, analysis)
+        carried = carried_dependence(self.rewriter, loop, analysis, self._locked(loop))
         if carried is not None:
             write, other = carried
             self.source.error(

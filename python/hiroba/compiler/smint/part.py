@@ -16,6 +16,7 @@ from .memory import Memory
 from .order import Order
 from .own import OwnVariables
 from .private import PrivateMemory, Summed
+from .sums import SharedSums
 from .wait import wait_for_tasks
 
 
@@ -94,7 +95,11 @@ class Smint(Part):
 
     def check(self) -> None:
         self.own.warn_of_singles()
-        PrivateMemory(self).check()
+        private, sums = PrivateMemory(self), SharedSums(self)
+        private.check()
+        for summed in self.summed:
+            if summed.loop.start_byte in private.regions:
+                sums.check_loop(summed, *private.regions[summed.loop.start_byte])
 
     def _settle(self) -> None:
         """In a serial loop that does nothing else with shared data, barriers are deferred to the next loop."""

@@ -29,6 +29,7 @@ class Summed:
     loop: Node
     reader: LoopReader
     known: frozenset[str]  # reduced, or private by OpenMP
+    independent: bool  # as the program says
 
 
 def is_sum(change: Node, target: Node, operator: str) -> bool:

@@ -109,7 +109,7 @@ class TaskLoop:
         return sizes
 
     def _depends(self, reader: TileReader, sizes: list[str]) -> bool:
-        carried = carried_dependence(self.smint.rewriter, self.loop, reader.out)
+        carried = carried_dependence(self.smint.rewriter, self.loop, reader.out, [])
         if carried is not None:
             self._error(
                 carried[0].node.start_byte,

@@ -1,0 +1,99 @@
+"""Refuses sums and counts in shared memory whose iterations all change the same element: `total += x[i]` and, for a
+parallel loop over i, `y[j] += a[i][j]`. Each rank would lose changes of others. This module uses the pointers of
+core/flow.py, and finds by names if an element depends on the iteration."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..core.counted import changes, identifiers
+from ..core.declarators import innermost
+from ..core.every_rank import OPTION
+from ..core.functions import LOCKS
+from ..core.operations import Access, Call, Function, Region, all_in
+from ..core.source import Node, text_of, walk
+from .private import Summed, is_sum
+
+if TYPE_CHECKING:
+    from .part import Smint
+
+CONDITIONS = ("if_statement", "switch_statement", "conditional_expression")
+
+
+class SharedSums:
+    def __init__(self, smint: Smint) -> None:
+        self.source, self.memory = smint.source, smint.memory
+
+    def check_loop(self, summed: Summed, function: Function, region: Region) -> None:
+        if summed.independent:
+            return
+        operations, follows = all_in(region.body), Follows(summed)
+        alone = {id(each) for inner in operations if isinstance(inner, Region) for each in all_in(inner.body)}
+        if any(isinstance(each, Call) and LOCKS.search(each.name) for each in operations):
+            return
+        for access in operations:
+            if not isinstance(access, Access) or not access.operator or id(access) in alone:
+                continue
+            change, things = changes(access.node), self.memory.of(function, access.objects)
+            if change is None or not things or not all(map(self.memory.flow.is_shared, things)):
+                continue
+            if is_sum(access.node, *change) and follows.is_same(change[0]) and not follows.chooses(access.node):
+                self._say(access.node, change[0])
+
+    def _say(self, node: Node, target: Node) -> None:
+        self.source.complain(
+            OPTION,
+            node.start_byte,
+            f"iterations of different ranks change the same element `{text_of(target)}`, and lose changes",
+            "sum up in private memory, with reduction(op:name), and assign the sum under single, behind the loop",
+        )
+
+
+class Follows:
+    """Finds the names of a loop's body whose values depend on its variable."""
+
+    def __init__(self, summed: Summed) -> None:
+        self.sources: dict[str, set[str]] = {}  # names that a name of the body gets its values from
+        self.moved: set[str] = set()  # changed by their old values
+        self.variable, self.body = summed.reader.counted.name, summed.reader.body
+        for node in walk(self.body):
+            change = changes(node)
+            if node.type == "init_declarator":
+                self._set(node.child_by_field_name("declarator"), node.child_by_field_name("value"))
+            elif change is not None and change[0].type == "identifier" and change[1] == "=":
+                self._set(change[0], node.child_by_field_name("right"))
+            elif change is not None and change[0].type == "identifier":
+                self.moved.add(text_of(change[0]))
+
+    def _set(self, target: Node | None, value: Node | None) -> None:
+        name = innermost(target) if target is not None else None
+        if name is not None and value is not None:
+            self.sources.setdefault(text_of(name), set()).update(identifiers(value))
+
+    def _differs(self, node: Node) -> bool:
+        """Returns true if an expression has different values in different iterations, or may have."""
+        names, waiting = set[str](), identifiers(node)
+        while waiting:
+            name = waiting.pop()
+            if name in (self.variable, "sms_rank") or (name in self.moved and name not in self.sources):
+                return True
+            names.add(name)
+            waiting |= self.sources.get(name, set()) - names
+        return False
+
+    def is_same(self, target: Node) -> bool:
+        """Returns true if all iterations mean the same element, or one after the other the same elements."""
+        if target.type == "identifier":
+            return True
+        return not self._differs(target) and not any(each.type == "call_expression" for each in walk(target))
+
+    def chooses(self, node: Node) -> bool:
+        """Returns true if a condition around it may select one iteration, or a rank."""
+        at = node.parent
+        while at is not None and at.id != self.body.id:
+            condition = at.child_by_field_name("condition") if at.type in CONDITIONS else None
+            text = text_of(condition)
+            if condition is not None and ("sms_rank" in text or ("=" in text and self._differs(condition))):
+                return True
+            at = at.parent
+        return False

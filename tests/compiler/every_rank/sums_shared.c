@@ -1,0 +1,83 @@
+/* Sums in shared memory of which all iterations change the same element: errors. */
+#include <smint.h>
+#include <stdio.h>
+
+enum { N = 8 };
+#pragma SMint shared ::[NPROCS](0, NPROCS)
+double x[N], y[N];
+#pragma SMint shared ::[NPROCS][](0, NPROCS)
+double a[N][N];
+#pragma SMint shared ::[](0, 1)
+double total;
+#pragma SMint shared ::[](0, 1)
+int count;
+
+static void columns(double* v) {
+#pragma SMint parallel for
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) v[j] += a[i][j]; /* same element */
+}
+static void scalars(int limit) {
+#pragma SMint parallel for
+  for (int i = 0; i < N; i++) total += x[i]; /* same element */
+#pragma SMint parallel for
+  for (int i = 0; i < N; i++)
+    if (x[i] > limit) count++; /* same element */
+}
+static void moving(void) {
+  int i, j;
+#pragma SMint parallel for
+  for (i = 0; i < N; i++) {
+    double* p = y;
+    for (j = 0; j < N; j++) *p++ += a[i][j]; /* same element */
+  }
+}
+static void to_one(double* to, const double* from, int n) {
+#pragma SMint parallel for
+  for (int i = 0; i < n; i++) *to = *to + from[i]; /* same element */
+}
+
+static int what_is_right(void) {
+#pragma SMint parallel for
+  for (int i = 0; i < N; i++) {
+    double *p = a[i], *q = &x[i], t[4] = {0}, r = 0, (*row)[N] = &a[i];
+    int k = i;
+    for (int j = 0; j < N; j++) y[i] += a[i][j];
+    for (int j = 0; j < N; j++) *p++ += 1;
+    y[k] += 1;
+    *q += 1;
+    for (int j = 0; j < 4; j++) t[j] += 1;
+    r += t[1];
+    q[0] += r;
+    (*row)[1] += 1;
+    if (i == 0) total += 1;
+  }
+#pragma SMint parallel for
+  for (int i = 0; i < N; i++) {
+#pragma SMint critical
+    total += x[i];
+#pragma SMint critical
+    {
+      y[0] += 1;
+    }
+    sms_lock(5);
+    count++;
+    sms_unlock(5);
+  }
+#pragma SMint parallel for independent
+  for (int i = 0; i < N; i++) total += 0;
+#pragma SMint barrier
+  return total == 1 + 2 * N && y[0] == N + 1 && count == N;
+}
+
+int main(int argc, char** argv) {
+  if (argc > 1) {
+    columns(y);
+    scalars(argc);
+    moving();
+    to_one(&total, x, N);
+  }
+  int right = what_is_right();
+  if (MYPID == 0) puts(right ? "OK" : "WRONG");
+  return argv == 0;
+}
