@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "memory/heap/arenas.hpp"
+#include "memory/heap/checker.hpp"
 #include "memory/heap/objects.hpp"
 #include "memory/heap/packs.hpp"
 #include "memory/heap/returns.hpp"
@@ -162,6 +163,26 @@ TEST(HeapNotes, AreOfOneObjectAndFoundByItsPage) {
   EXPECT_EQ(3u, objects.find(page_bytes + 16)->site);
   EXPECT_EQ(24u, objects.take(page_bytes + 16)->bytes);
   EXPECT_FALSE(objects.take(page_bytes + 16)) << "taken twice";
+}
+
+// A page of another node is fetched for all objects on it at once.
+TEST_F(HeapRanks, PagesOfFreedObjectsAreReadOnce) {
+  constexpr uint64_t room = 64, objects = 200;
+  const uint64_t begin = b.space.position(b.space.take(1, objects * room, 1));
+  HeapObjects notes;
+  ASSERT_TRUE(notes.start(b.space.bytes()).ok());
+  std::vector<uint64_t> refreshed, given_up;
+  HeapChecker checker({&b.space, &b.sites, &notes, 1, nullptr,
+                       [&](uint64_t position, uint64_t) { refreshed.push_back(position); },
+                       [](uint64_t) { return room; }, [&](uint64_t position) { given_up.push_back(position); }});
+  const uint32_t place = b.sites.number("list.c:1");
+  for (uint64_t i = 0; i < objects; ++i) checker.allocated(begin + i * room, 40, "list.c:1");
+  const uint64_t before = memory.gets();
+  for (uint64_t i = 0; i < objects; ++i) ASSERT_TRUE(checker.freed({begin + i * room, 0, place}).ok());
+  EXPECT_EQ(before, memory.gets()) << "a name is read for a message only";
+  ASSERT_TRUE(checker.give_up(0).ok());
+  EXPECT_EQ(objects, given_up.size());
+  EXPECT_EQ((objects * room + page_bytes - 1) / page_bytes, refreshed.size());
 }
 
 // Hands out objects of a range from its begin on, one page for each size, and notes what comes back.

@@ -25,7 +25,11 @@ class OneMemory final : public Transport, RemoteWords {
   Status attach(uint64_t, uint64_t, int) override { return {}; }
   void detach(uint64_t, uint64_t) override {}
   void put(int, uint64_t to, const void* from, size_t bytes) override { std::memcpy(memory() + to, from, bytes); }
-  void get(void* to, int, uint64_t from, size_t bytes) override { std::memcpy(to, memory() + from, bytes); }
+  void get(void* to, int, uint64_t from, size_t bytes) override {
+    ++gets_;
+    std::memcpy(to, memory() + from, bytes);
+  }
+  uint64_t gets() const { return gets_; }
   bool fence() override { return false; }
   void send(int, int, const void*, size_t) override { FAIL() << "all memory is reached"; }
   bool progress() override { return false; }
@@ -46,6 +50,7 @@ class OneMemory final : public Transport, RemoteWords {
     return std::atomic_ref(*reinterpret_cast<uint64_t*>(memory() + at));
   }
   SparseFile memory_;
+  std::atomic<uint64_t> gets_{0};
 };
 
 }  // namespace hiroba

@@ -41,19 +41,29 @@ void HeapChecker::allocated(uint64_t position, uint64_t bytes, const char* place
   config_.sites->add(site, static_cast<int64_t>(bytes), 1);
 }
 
-Status HeapChecker::check_margin(uint64_t position, const HeapObject& object, const std::string& when) const {
+Status HeapChecker::check_margin(uint64_t position, const HeapObject& object, const FreedObject* freed) const {
   const auto own = unseen(position, false);
   const char* const begin = config_.space->address(position);
   const char* const end = begin + config_.room(position);
   const char* const damage = first_other(begin + object.bytes, end, margin_byte);
   if (damage == end) return {};
+  const std::string when = freed == nullptr ? "at the end"
+                                            : format("when rank %d freed it at %s", freed->rank,
+                                                     config_.sites->name(freed->rank, freed->site).c_str());
   return Status::error(format("overrun: %s was written past its end, at byte %llu; seen %s", name(object).c_str(),
                               number(static_cast<uint64_t>(damage - begin)), when.c_str()));
 }
 
-Status HeapChecker::check_kept(uint64_t position, const Kept& kept) const {
+void HeapChecker::refresh(uint64_t position, Pages& fresh) const {
+  const uint64_t room = config_.room(position), end = config_.space->page(position + room - 1) + 1;
+  bool stale = false;
+  for (uint64_t page = config_.space->page(position); page < end; ++page) stale = fresh.insert(page).second || stale;
+  if (stale) config_.refresh(position, room);
+}
+
+Status HeapChecker::check_kept(uint64_t position, const Kept& kept, Pages& fresh) const {
   const uint64_t room = config_.room(position);
-  config_.refresh(position, room);
+  refresh(position, fresh);
   const auto own = unseen(position, false);
   const char* const begin = config_.space->address(position);
   const char* const damage = first_other(begin, begin + room, freed_byte);
@@ -80,9 +90,7 @@ Status HeapChecker::freed(const FreedObject& freed) {
     const std::lock_guard<std::mutex> guard(lock_);
     return unknown(freed);
   }
-  const std::string when =
-      format("when rank %d freed it at %s", freed.rank, config_.sites->name(freed.rank, freed.site).c_str());
-  HIROBA_TRY(check_margin(freed.position, *object, when));
+  HIROBA_TRY(check_margin(freed.position, *object, &freed));
   config_.sites->add(object->site, -static_cast<int64_t>(object->bytes), -1);
   const uint64_t room = config_.room(freed.position);
   {
@@ -100,10 +108,11 @@ Status HeapChecker::freed(const FreedObject& freed) {
 
 Status HeapChecker::give_up(uint64_t bytes) {
   const std::lock_guard<std::mutex> guard(lock_);
+  Pages fresh;
   while (kept_bytes_ > bytes && !order_.empty()) {
     const uint64_t position = order_.front();
     const auto found = kept_.find(position);
-    HIROBA_TRY(check_kept(position, found->second));
+    HIROBA_TRY(check_kept(position, found->second, fresh));
     if (config_.races != nullptr && found->second.epoch == epoch()) config_.races->heap_reused();
     kept_bytes_ -= config_.room(position);
     order_.pop_front();
@@ -138,9 +147,10 @@ Status HeapChecker::finish() {
   Status status;
   std::map<std::string, std::pair<uint64_t, uint64_t>> left;  // by place: objects and bytes
   uint64_t objects = 0, bytes = 0;
+  Pages fresh;
   config_.objects->for_each([&](uint64_t position, const HeapObject& object) {
-    config_.refresh(position, config_.room(position));
-    if (status.ok()) status = check_margin(position, object, "at the end");
+    refresh(position, fresh);
+    if (status.ok()) status = check_margin(position, object, nullptr);
     auto& [n, sum] = left[config_.sites->name(config_.rank, object.site)];
     ++n, sum += object.bytes, ++objects, bytes += object.bytes;
   });

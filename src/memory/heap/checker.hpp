@@ -9,6 +9,7 @@
 #include <functional>
 #include <mutex>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/status.hpp"
 #include "memory/check/races.hpp"
@@ -59,8 +60,13 @@ class HeapChecker {
     return {config_.races != nullptr ? &config_.races->recorder() : nullptr, config_.space->address(position),
             config_.room(position), writes};
   }
-  Status check_margin(uint64_t position, const HeapObject& object, const std::string& when) const;
-  Status check_kept(uint64_t position, const Kept& kept) const;
+  // `freed`: null at the end of the job.
+  Status check_margin(uint64_t position, const HeapObject& object, const FreedObject* freed) const;
+  // Refreshes the pages of the object that are not among `fresh`, and adds them: a page is fetched once for all objects
+  // on it.
+  using Pages = std::unordered_set<uint64_t>;
+  void refresh(uint64_t position, Pages& fresh) const;
+  Status check_kept(uint64_t position, const Kept& kept, Pages& fresh) const;
   Status unknown(const FreedObject& freed) const;
   std::string name(const HeapObject& object) const;
   std::string name(const Kept& kept) const;

@@ -347,12 +347,16 @@ void Heap::publish_writes(std::span<const FreedObject> objects) {
 bool Heap::publish_reuse(const std::vector<FreedObject>& objects) {
   if (parts_.cache == nullptr) return true;
   HeapParts& h = *heap_;
+  std::vector<uint64_t> positions;
+  for (const FreedObject& freed : objects) positions.push_back(freed.position);
+  std::sort(positions.begin(), positions.end());
   std::vector<PageRun> runs;
-  for (const FreedObject& freed : objects) {
-    const uint64_t bytes = h.space.size(freed.position), first = h.space.page(freed.position);
-    runs.push_back({first, h.space.page(freed.position + std::max<uint64_t>(bytes, 1) - 1) + 1 - first});
+  uint64_t bytes = 0, known = 0;  // the size of the objects that begin on this page; asking its home may take a message
+  for (const uint64_t position : positions) {
+    const uint64_t first = h.space.page(position);
+    if (first != known) bytes = std::max<uint64_t>(h.space.size(position), 1), known = first;
+    runs.push_back({first, h.space.page(position + bytes - 1) + 1 - first});
   }
-  std::sort(runs.begin(), runs.end(), [](const PageRun& a, const PageRun& b) { return a.first < b.first; });
   size_t last = 0;
   for (size_t i = 1; i < runs.size(); ++i) {
     const uint64_t end = runs[last].first + runs[last].pages;
