@@ -6,6 +6,7 @@
 // ones, because they compare their records in memory that all of them map. Elsewhere on() is false.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <set>
@@ -54,6 +55,10 @@ class RaceChecker {
   AccessRecorder& recorder() { return *recorder_; }
   RecordingTime& time() { return time_; }
   uint64_t epoch() const { return epoch_; }
+  // Returns a number that changes whenever this rank synchronises after an access; for any thread.
+  uint64_t segment() {
+    return epoch_ << 32 | std::atomic_ref(log_.of(config_.job.rank).events).load(std::memory_order_relaxed);
+  }
   // Freed memory of the heap is allocated again in this epoch: accesses to it cannot be distinguished from earlier
   // ones.
   void heap_reused() { log_.of(config_.job.rank).blind = true; }

@@ -259,6 +259,20 @@ std::string Heap::explain(const void* address) const {
 
 bool Heap::keep(void* object) { return HeapThreadCache::free(object); }
 
+namespace {
+
+// Returns the size of a live object. Asking its home may take a message, so the answer serves for the next object on
+// the page, too, unless this rank has synchronised: the object then may be a new one of another size.
+uint64_t size_for_recorder(const HeapSpace& space, RaceChecker& races, uint64_t position) {
+  static thread_local uint64_t page = 0, segment = 0, bytes = 0;
+  const uint64_t now = races.segment();
+  if (page != space.page(position) || segment != now)
+    bytes = space.size(position), page = space.page(position), segment = now;
+  return bytes;
+}
+
+}  // namespace
+
 Status Heap::free(void* object, const char* place) {
   HeapParts& h = *heap_;
   const uint64_t position = h.space.position(object);
@@ -275,7 +289,7 @@ Status Heap::free(void* object, const char* place) {
         format("%p is in the heap of rank %d, but no object begins there", object, h.space.home(position)));
   const FreedObject freed = {position, h.self, h.checker != nullptr ? h.sites.number(place) : 0};
   if (parts_.races.on())
-    parts_.races.recorder().access(static_cast<const char*>(object), h.space.size(position),
+    parts_.races.recorder().access(static_cast<const char*>(object), size_for_recorder(h.space, parts_.races, position),
                                    AccessRecord::write | AccessRecord::frees, place);
   if (owner == h.self || h.packs.has(position)) return free_own(object, freed);
   h.returns.add(owner, freed);
