@@ -151,6 +151,9 @@ static inline int64_t smint_threads(void) {
  * an earlier loop has deferred its barrier (SMINT_LATER): then this call is collective and may block. Otherwise it is
  * neither. Every iteration belongs to exactly one rank. No other loop begins before the end of this one. */
 void smint_begin(const smint_plan* plan, const smint_values values[], const int64_t known[]);
+/* The serial loop that follows is about to write all elements of these accesses: makes memory for them at once, where
+ * they are in new arrays. Neither collective nor needed. */
+void smint_fill(const smint_plan* plan, const smint_values values[], const int64_t known[]);
 /* The next part, valid until the next call; the parts are in any order, because iterations without data of other nodes
  * run while that data is in transit. May block until data has arrived. If there is none left: ends the loop and returns
  * NULL; collective and blocks, unless SMINT_NOWAIT or SMINT_LATER. */

@@ -130,7 +130,8 @@ Status fetch(Memory& memory, std::span<Extent> extents) {
 
 // Makes memory for new arrays of which the rank writes all elements within a box: its iterations leave no gap of a
 // page.
-void fill(Memory& memory, std::span<const Access> accesses, std::span<const Values> values, const Mine& mine) {
+void make_filled(const Memory& memory, std::span<const Access> accesses, std::span<const Values> values,
+                 const Mine& mine, Affinity::Homes whose) {
   for (const Access& access : accesses) {
     const View& view = access.view;
     if ((access.flags & Access::writes) == 0 || (access.flags & Access::perhaps) != 0) continue;
@@ -142,7 +143,8 @@ void fill(Memory& memory, std::span<const Access> accesses, std::span<const Valu
         (std::abs(view.factor[0][0] * mine.step) - (offset.end - offset.begin)) * view.stride[0] <= Preloads::least_gap;
     for (int d = 1; d < view.dims; ++d) whole = whole && extent.section[d].length == view.extent[d];
     const auto at = [&](int64_t row) { return static_cast<uint64_t>(row * view.stride[0]); };
-    if (whole) memory.affinity().fill(*view.array, at(extent.rows.begin), at(extent.rows.end - extent.rows.begin));
+    if (whole)
+      memory.affinity().fill(*view.array, at(extent.rows.begin), at(extent.rows.end - extent.rows.begin), whose);
   }
 }
 
@@ -320,7 +322,7 @@ Status Loops::begin(Memory& memory, std::vector<Access> accesses, std::span<cons
     ordered[k].first = share[k].begin, ordered[k].end = share[k].end;  // only these are fetched
   }
   const Mine mine = {p.mine, p.step};
-  fill(memory, accesses, loops, mine);
+  make_filled(memory, accesses, loops, mine, Affinity::Homes::own);
   std::vector<Extent> extents = extents_of(memory, accesses, loops, mine);
   // Option check finds the same in each run, so all iterations are in the ranks' own shares there.
   p.takes = by_chunks && memory.job().nranks > 1 && !memory.checking();
@@ -346,6 +348,17 @@ Status Loops::begin(Memory& memory, std::vector<Access> accesses, std::span<cons
     p.check = new LoopCheck(memory, place, (flags & Loop::known) != 0, loops);
   }
   return {};
+}
+
+void Loops::fill(const Memory& memory, std::span<const Access> accesses, std::span<const Values> values) {
+  Values ordered[View::most_loops];
+  for (size_t k = 0; k < values.size(); ++k) {
+    if (values[k].step == 0) return;
+    ordered[k] = ascending(values[k]);
+    if (ordered[k].first >= ordered[k].end) return;
+  }
+  const Mine all = {{ordered[0].first, ordered[0].end}, ordered[0].step};
+  make_filled(memory, accesses, {ordered, values.size()}, all, Affinity::Homes::of_node);
 }
 
 void Loops::touches(const Access& access) {

@@ -69,6 +69,8 @@ class Loops {
   // at a time. `place`, "main.c:12", outlives the loop.
   Status begin(Memory& memory, std::vector<Access> accesses, std::span<const Values> values, int shared, int flags,
                int64_t chunk, const char* place);
+  // A serial loop is about to do these accesses, all iterations on this rank: makes memory for new arrays of the node.
+  static void fill(const Memory& memory, std::span<const Access> accesses, std::span<const Values> values);
   // After begin: starts to fetch all pages that the loop used at its last execution with these arrays. `memo` is null
   // at first.
   Status recall(Memory& memory, void*& memo, std::vector<const void*> arrays);

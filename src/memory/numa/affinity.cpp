@@ -236,11 +236,15 @@ Status Affinity::migrate_by_use(void* data, const char* call, uint64_t& moved) {
 
 // ---- where pages are -----------------------------------------------------------------------------------------------
 
-void Affinity::fill(Array& array, uint64_t begin, uint64_t bytes) const {
-  const uint64_t offset = parts_.space.offset(array.data) + begin;
+void Affinity::fill(Array& array, uint64_t begin, uint64_t bytes, Homes whose) const {
   if (array.filled || bytes == 0 || parts_.races.on()) return;
-  parts_.huge_pages.fill(array, offset >> page_shift,
-                         ((offset + bytes - 1) >> page_shift) - (offset >> page_shift) + 1);
+  const uint64_t offset = parts_.space.offset(array.data) + begin, first = offset >> page_shift;
+  const uint64_t pages = ((offset + bytes - 1) >> page_shift) - first + 1;
+  for (const HomeRun& run : array.homes) {
+    const bool takes =
+        whose == Homes::own ? run.rank == parts_.job.rank : parts_.job.node_of(run.rank) == parts_.job.node;
+    if (takes) parts_.huge_pages.fill(array, run, first, pages);
+  }
 }
 
 Status Affinity::locate(const Array& array, std::vector<int>& out) const {

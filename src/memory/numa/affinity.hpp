@@ -43,8 +43,9 @@ class Affinity {
   // Moves each unit to the domain that has touched it in more samples than its present one.
   Status migrate_by_use(void* data, const char* call, uint64_t& moved);
 
-  // This rank is about to write these bytes of the array: makes its own home pages of them, if the array is new.
-  void fill(Array& array, uint64_t begin, uint64_t bytes) const;
+  // This rank is about to write these bytes of the array: makes home pages of them, if the array is new.
+  enum class Homes { own, of_node };
+  void fill(Array& array, uint64_t begin, uint64_t bytes, Homes whose) const;
 
   // Returns for each page of the array its domain, `absent` or `elsewhere`.
   Status locate(const Array& array, std::vector<int>& out) const;

@@ -58,28 +58,28 @@ void HugePages::for_each_in_use(const Array& array, const Visit& visit) const {
 }
 
 // The kernel makes no huge page of an empty range, so one small page must exist.
-void HugePages::prepare(const Array& array, uint64_t page, uint64_t pages) const {
-  const HomeRun& run = array.home(page);
-  if (!on_ || run.rank != config_.rank) return;
-  const Bytes come = {page << page_shift, (page + pages) << page_shift};
-  const Bytes huge = whole(come, {run.first << page_shift, (run.first + run.pages) << page_shift});
+void HugePages::make(const Array& array, const HomeRun& part, const Bytes& come) const {
+  const Bytes huge = whole(come, {part.first << page_shift, (part.first + part.pages) << page_shift});
   if (huge.begin >= huge.end || !pays(array)) return;
   for (uint64_t at = huge.begin; at < huge.end; at += huge_page_bytes)
     madvise(config_.base + std::max(at, come.begin), page_bytes, MADV_POPULATE_WRITE);
   collapse_file(config_.fd, huge.begin, huge.end - huge.begin);
 }
 
+void HugePages::prepare(const Array& array, uint64_t page, uint64_t pages) const {
+  const HomeRun& run = array.home(page);
+  if (on_ && run.rank == config_.rank) make(array, run, {page << page_shift, (page + pages) << page_shift});
+}
+
 // The kernel makes pages together in a fraction of the time of as many faults, and huge pages that are empty need not
 // be copied into at the next barrier.
-void HugePages::fill(Array& array, uint64_t page, uint64_t pages) const {
-  if (!on_ || array.filled || array.is_heap) return;
-  for (const HomeRun& run : array.homes) {
-    const uint64_t first = std::max(run.first, page), end = std::min(run.first + run.pages, page + pages);
-    if (run.rank != config_.rank || first >= end || 2 * (end - first) < run.pages) continue;
-    array.filled = true;
-    prepare(array, first, end - first);
-    madvise(config_.base + (first << page_shift), (end - first) << page_shift, MADV_POPULATE_WRITE);
-  }
+void HugePages::fill(Array& array, const HomeRun& part, uint64_t page, uint64_t pages) const {
+  const uint64_t first = std::max(part.first, page), end = std::min(part.first + part.pages, page + pages);
+  if (!on_ || array.is_heap || first >= end || 2 * (end - first) < part.pages) return;
+  array.filled = true;
+  const Bytes come = {first << page_shift, end << page_shift};
+  make(array, part, come);
+  madvise(config_.base + come.begin, come.end - come.begin, MADV_POPULATE_WRITE);
 }
 
 // Collapsed memory is not collapsed again: that takes milliseconds of a program's loop.

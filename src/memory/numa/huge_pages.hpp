@@ -25,14 +25,16 @@ class HugePages {
   // Makes empty huge pages for pages of which this rank has become the home, before others write their bytes: each
   // takes one fault, and the bytes need not be copied again to collapse small pages.
   void prepare(const Array& array, uint64_t page, uint64_t pages) const;
-  // Makes memory for pages of a new array in which this rank is about to write, once for each array.
-  void fill(Array& array, uint64_t page, uint64_t pages) const;
+  // Makes memory for the pages that lie in this part of a new array, and in which this rank is about to write, if they
+  // are half of the part or more.
+  void fill(Array& array, const HomeRun& part, uint64_t page, uint64_t pages) const;
 
  private:
   struct Bytes {
     uint64_t begin, end;
   };
   bool pays(const Array& array) const;
+  void make(const Array& array, const HomeRun& part, const Bytes& come) const;
   static Bytes whole(const Bytes& in_use, const Bytes& part);
   template <typename Visit>
   void for_each_in_use(const Array& array, const Visit& visit) const;

@@ -124,6 +124,13 @@ SMINT_EXPORT void smint_begin(const smint_plan* plan, const smint_values values[
     if (access.view.array != nullptr) hiroba::loops().touches(access);
 }
 
+SMINT_EXPORT void smint_fill(const smint_plan* plan, const smint_values values[], const int64_t known[]) {
+  hiroba::Values loops[SMINT_LOOPS];
+  const auto depth = static_cast<size_t>(plan->depth);
+  for (size_t k = 0; k < depth; ++k) loops[k] = {values[k].first, values[k].end, values[k].step};
+  hiroba::Loops::fill(memory(), accesses_of(*plan, 0, plan->count, known), {loops, depth});
+}
+
 SMINT_EXPORT void smint_apart(const smint_access* written, const smint_access* other, const smint_values values[],
                               int depth, const char* place) {
   int64_t counts[SMINT_LOOPS];

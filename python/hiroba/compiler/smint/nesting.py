@@ -8,7 +8,7 @@ import bisect
 from ..core.found import Directive, Stands
 from ..core.pragmas import PRAGMA
 from ..core.shared import Rewriter
-from ..core.source import Node, walk
+from ..core.source import Node, Source, walk
 from ..core.statements import Statements
 from ..core.text import words_with_brackets
 
@@ -23,6 +23,13 @@ def shown(directive: Directive) -> str:
 def threads_word(words: str) -> str:
     """Returns the word of an OpenMP directive that makes threads, or ""."""
     return next((word for word, _ in words_with_brackets(words) if word in THREADS), "")
+
+
+def may_wrap(source: Source, node: Node) -> bool:
+    """Returns true if braces can be put around a loop: no directive of another compiler is above it."""
+    before = source.text[: node.start_byte].rstrip()
+    line = before[before.rfind("\n") + 1 :].lstrip()
+    return not line.startswith("#pragma") or line.startswith("#pragma SMint")
 
 
 def regions(rewriter: Rewriter) -> list[tuple[int, int, str]]:

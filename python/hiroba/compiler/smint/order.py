@@ -15,6 +15,7 @@ from ..core.operations import Access, Branch, Call, Function, Jump, Key, Loop, M
 from ..core.source import Node
 from .apart import Apart
 from .memory import plain
+from .nesting import may_wrap
 
 if TYPE_CHECKING:
     from .part import Smint
@@ -185,7 +186,7 @@ class Path:
     # ---- loops ----
 
     def _loop(self, loop: Loop, written: Written, sure: bool) -> Written | None:
-        if written and not loop.is_switch and self._may_wrap(loop.node):
+        if written and not loop.is_switch and may_wrap(self.order.source, loop.node):
             first = self._trial(loop, written, sure)
             always = self._trial(loop, {}, sure) if first else {}
             only = [place for at, place in first.items() if at not in always]
@@ -194,12 +195,6 @@ class Path:
                 self.hoisted[loop.node.start_byte] = (loop.node, only)
                 written = {}
         return self._turns(loop, written, sure)
-
-    def _may_wrap(self, node: Node) -> bool:
-        """Returns true if braces can be put around a loop: no directive of another compiler is above it."""
-        before = self.order.source.text[: node.start_byte].rstrip()
-        line = before[before.rfind("\n") + 1 :].lstrip()
-        return not line.startswith("#pragma") or line.startswith("#pragma SMint")
 
     def _trial(self, loop: Loop, written: Written, sure: bool) -> dict[int, Place]:
         kept = (self.found, self.hoisted, self.ends, self.exposed)

@@ -14,7 +14,6 @@ from ..core.declared import ARRAY
 from ..core.every_rank import OPTION
 from ..core.found import Directive
 from ..core.notation import meant
-from ..core.scopes import Kind
 from ..core.source import Node, subscripts, text_of, walk
 from ..core.text import words_with_brackets
 from .affinity import owner_of
@@ -24,7 +23,7 @@ from .later import SERIAL
 from .loops import Access, Analysis, LoopReader
 from .nesting import threads_word
 from .part import SharedLoop, Smint
-from .plan import Writer, write_access
+from .plan import write_access
 from .private import Summed, is_sum
 from .reductions import Reduced, ReductionReader
 from .schedule import Schedule, schedule_of
@@ -165,7 +164,7 @@ class ParallelFor:
             + ["SMINT_DROP"] * drop
             + schedule.flags
         )
-        writer = self._writer(loop)
+        writer = self.smint.writer(loop)
         used = [
             writer.entry(access, i == owner, access.writes and conditional(access.node, loop))
             for i, access in enumerate(analysis.accesses)
@@ -198,19 +197,6 @@ class ParallelFor:
         line = len(self.smint.explain)
         self.smint.loops.append(SharedLoop(directive, loop, (opening, behind + use), flags, alone, line))
         self.smint.explain.append(f"  end: {end}")
-
-    def _writer(self, loop: Node) -> Writer:
-        def is_enumerator(name: str) -> bool:
-            denoted = self.smint.unit.scopes.visible(name, loop.start_byte)
-            return denoted is not None and denoted.kind is Kind.ENUMERATOR
-
-        def is_sized(access: Access) -> bool:
-            if access.base.startswith("(*"):
-                return True
-            of = self.declared.type_of(subscripts(access.node)[0])
-            return of is not None and len(of.derived) == 1
-
-        return Writer(is_enumerator, is_sized)
 
     def _is_again(self, directive: Directive) -> bool:
         """Returns true if it is in a serial loop, or in a function that one calls."""

@@ -7,14 +7,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..core.declarators import enclosing
+from ..core.declared import ARRAY
 from ..core.found import Directive
 from ..core.notation import Notation, Part, Unit
-from ..core.source import Node, text_of, walk
+from ..core.scopes import Kind
+from ..core.source import Node, subscripts, text_of, walk
 from . import nesting
 from .later import SERIAL, loops_to_settle
+from .loops import Access
 from .memory import Memory
 from .order import Order
 from .own import OwnVariables
+from .plan import Writer
 from .private import PrivateMemory, Summed
 from .sums import SharedSums
 from .wait import wait_for_tasks
@@ -52,6 +56,24 @@ class Smint(Part):
         """Functions that serial loops of the file call."""
         calls = [node for node in walk(self.rewriter.root) if node.type == "call_expression"]
         return {text_of(c.child_by_field_name("function")) for c in calls if enclosing(c, *SERIAL) is not None}
+
+    def writer(self, loop: Node) -> Writer:
+        def is_enumerator(name: str) -> bool:
+            denoted = self.unit.scopes.visible(name, loop.start_byte)
+            return denoted is not None and denoted.kind is Kind.ENUMERATOR
+
+        def is_sized(access: Access) -> bool:
+            if access.base.startswith("(*"):
+                return True
+            of = self.declared.type_of(subscripts(access.node)[0])
+            return of is not None and len(of.derived) == 1
+
+        return Writer(is_enumerator, is_sized)
+
+    def may_be_shared(self, access: Access) -> bool:
+        """Returns false for an array of each rank's own."""
+        of = self.declared.type_of(subscripts(access.node)[0])
+        return access.base.startswith("(*") or of is None or of.derived[:1] != (ARRAY,)
 
     @cached_property
     def memory(self) -> Memory:

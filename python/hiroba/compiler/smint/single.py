@@ -6,10 +6,15 @@ from __future__ import annotations
 import re
 
 from ..core.clauses import clauses_of
+from ..core.counted import read_for
 from ..core.declarators import enclosing
 from ..core.declared import ARRAY
 from ..core.found import Directive
 from ..core.source import Node, text_of, walk
+from .checks import JUMPS
+from .independence import conditional
+from .loops import LoopReader
+from .nesting import may_wrap
 from .part import Smint
 
 
@@ -23,8 +28,35 @@ def single(smint: Smint, directive: Directive) -> None:
     smint.unit.same[statement.start_byte] = frozenset(copied)
     place = smint.source.place(directive.at)
     copies = "".join(f' smint_copy(&({n}), sizeof({n}), "{place.file}:{place.line}");' for n in copied)
+    for loop in loops_of(statement):
+        announce(smint, loop)
     smint.source.replace(directive.at, directive.end, "{ if (smint_single())")
     smint.source.insert(statement.end_byte, f"{copies} sms_barrier(); }}")
+
+
+def loops_of(statement: Node) -> list[Node]:
+    """Returns the loops that are the statement, or in its block."""
+    inside = statement.named_children if statement.type == "compound_statement" else [statement]
+    return [node for node in inside if node.type == "for_statement"]
+
+
+def announce(smint: Smint, loop: Node) -> None:
+    """Tells the library which arrays the loop is about to fill: a serial initialisation is the first use of most."""
+    counted = read_for(loop)
+    jumps = any(node.type in JUMPS for node in walk(loop))
+    if isinstance(counted, str) or jumps or not may_wrap(smint.source, loop):
+        return
+    analysis = LoopReader(smint.rewriter, smint.declared, loop, counted).read()
+    filled = [a for a in analysis.accesses if a.writes and not conditional(a.node, loop) and smint.may_be_shared(a)]
+    if not filled:
+        return
+    writer, place = smint.writer(loop), smint.source.place(loop.start_byte)
+    entries = [writer.entry(access, False, False) for access in filled]
+    declared, opening, behind = writer.begin(
+        entries, [], analysis.loops, 1, f"{place.file}:{place.line}", call="smint_fill"
+    )
+    smint.source.insert(loop.start_byte, f"{{ {declared}{opening}0{behind} ")
+    smint.source.insert(loop.end_byte, " }")
 
 
 def copied_names(smint: Smint, directive: Directive, statement: Node) -> list[str]:
