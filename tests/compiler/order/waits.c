@@ -39,6 +39,19 @@ static void by_name(void) {
   for (int i = 0; i < N; i++) b[i] = a[i] * scale; /* does not wait */
 }
 
+typedef double vector[N];
+static void fill_vector(vector v) {
+  for (int i = 0; i < N; i++) v[i] = 1;
+}
+static void by_other_ways(void) {
+  fill_vector(a);
+#pragma SMint parallel for
+  for (int i = 0; i < N; i++) b[i] = a[N - 1 - i]; /* waits here: a */
+  __builtin_memset(a, 0, sizeof a);
+#pragma SMint parallel for
+  for (int i = 0; i < N; i++) b[i] = a[N - 1 - i]; /* waits here: a */
+}
+
 static void another_array(void) {
   if (MYPID == 0) a[0] = 1;
 #pragma SMint parallel for
@@ -168,6 +181,7 @@ static void by_turns(int more) {
 
 int main(int argc, char** argv) {
   by_name();
+  by_other_ways();
   another_array();
   through_pointers(100);
 #pragma SMint barrier

@@ -3,7 +3,7 @@ pointer or a function, its target, and its depth of members."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from .declarators import enclosing, innermost
@@ -147,11 +147,10 @@ class Declared:
         if name is None or holder is None:
             return None
         kinds = derivation(name, declarator, DERIVED)
-        if is_parameter(holder) and kinds[:1] == (ARRAY,):
-            kinds = (POINTER, *kinds[1:])
-        elif is_parameter(holder) and kinds[:1] == (FUNCTION,):
-            kinds = (POINTER, *kinds)
-        return self._of_base(kinds, holder.child_by_field_name("type"), self.is_complex(holder))
+        of = self._of_base(kinds, holder.child_by_field_name("type"), self.is_complex(holder))
+        if of is not None and is_parameter(holder) and of.derived[:1] in ((ARRAY,), (FUNCTION,)):
+            return replace(of, derived=(POINTER, *of.derived[of.derived[0] == ARRAY :]))
+        return of
 
     def is_complex(self, holder: Node) -> bool:
         first = holder.child_by_field_name("declarator")

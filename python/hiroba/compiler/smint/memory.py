@@ -13,6 +13,8 @@ from ..core.text import matching, split_list
 
 SIGNS = re.compile(r"\b(unsigned|signed|const|volatile|struct)\b|\s+")
 BYTES = ("", "char", "void", "uint8_t", "int8_t")  # may be a part of anything
+BUILTIN = re.compile(r"^__builtin_(?:__)?(\w+?)(?:_chk)?$")
+FILLS = re.compile(r"mem(set|cpy|move|pcpy)$|str(n?cpy|n?cat)$")  # without a prototype
 # Functions that get the address of shared memory and do not write there.
 LEAVE = re.compile(r"free|preload|_home|_name$|_stats|lock|redistribute|_use$|_touch")
 
@@ -173,9 +175,10 @@ class Memory:
 
     def _constant(self, name: str) -> list[bool]:
         """Returns for each parameter of a prototype if its target stays constant."""
+        name = BUILTIN.sub(r"\1", name)
         made = self.unit.scopes.visible(name, len(self.unit.found.text) - 1)
         if made is None:
-            return []
+            return [False, True, True, True] if FILLS.match(name) else []
         text = self.unit.found.text
         begin = made.entity.at + len(name)
         if text[begin : begin + 80].lstrip()[:1] != "(":
