@@ -37,6 +37,25 @@ static void to_one(double* to, const double* from, int n) {
   for (int i = 0; i < n; i++) *to = *to + from[i]; /* same element */
 }
 
+static void add(double x) { total += x; /* same element */ }
+static void add_to(int* n) { ++*n; /* same element */ }
+static void by_functions(void) {
+#pragma SMint parallel for
+  for (int i = 0; i < N; i++) {
+    add(x[i]);
+    add_to(&count);
+  }
+}
+
+static void add_right(double* to) { *to += 1; }
+static void add_chosen(int i) {
+  if (i == 0) total += 0;
+}
+static void add_locked(double v) {
+  sms_lock(6);
+  total += v;
+  sms_unlock(6);
+}
 static int what_is_right(void) {
 #pragma SMint parallel for
   for (int i = 0; i < N; i++) {
@@ -60,6 +79,14 @@ static int what_is_right(void) {
     {
       y[0] += 1;
     }
+    add_right(&y[i]);
+    add_right(&a[i][1]);
+    add_right(a[i] + 2);
+    double* q = &x[i];
+    add_right(q);
+    add_chosen(i);
+    add_locked(0);
+    if (i == 3) add_right(&y[3]);
     sms_lock(5);
     count++;
     sms_unlock(5);
@@ -67,7 +94,7 @@ static int what_is_right(void) {
 #pragma SMint parallel for independent
   for (int i = 0; i < N; i++) total += 0;
 #pragma SMint barrier
-  return total == 1 + 2 * N && y[0] == N + 1 && count == N;
+  return total == 1 + 2 * N && y[0] == N + 2 && count == N;
 }
 
 int main(int argc, char** argv) {
@@ -75,6 +102,7 @@ int main(int argc, char** argv) {
     columns(y);
     scalars(argc);
     moving();
+    by_functions();
     to_one(&total, x, N);
   }
   int right = what_is_right();

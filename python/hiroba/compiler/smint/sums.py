@@ -4,13 +4,14 @@ core/flow.py, and finds by names if an element depends on the iteration."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from ..core.counted import changes, identifiers
 from ..core.declarators import innermost
 from ..core.every_rank import OPTION
 from ..core.functions import LOCKS
-from ..core.operations import Access, Call, Function, Region, all_in
+from ..core.operations import RANK, Access, Call, Function, Key, Region, all_in
 from ..core.source import Node, text_of, walk
 from .private import Summed, is_sum
 
@@ -31,14 +32,40 @@ class SharedSums:
         alone = {id(each) for inner in operations if isinstance(inner, Region) for each in all_in(inner.body)}
         if any(isinstance(each, Call) and LOCKS.search(each.name) for each in operations):
             return
-        for access in operations:
-            if not isinstance(access, Access) or not access.operator or id(access) in alone:
+        for each in operations:
+            if id(each) in alone or (isinstance(each, Access) and not each.operator):
                 continue
-            change, things = changes(access.node), self.memory.of(function, access.objects)
-            if change is None or not things or not all(map(self.memory.flow.is_shared, things)):
+            if isinstance(each, Access) and self._is_sum(each, self.memory.of(function, each.objects)):
+                target = changes(each.node)
+                if target is not None and follows.is_same(target[0]) and not follows.chooses(each.node):
+                    self._say(each.node, target[0])
+            elif isinstance(each, Call) and not follows.chooses(each.node):
+                self._check_call(each, function, follows)
+
+    def _is_sum(self, access: Access, things: set[Key]) -> bool:
+        change = changes(access.node)
+        shared = bool(things) and all(map(self.memory.flow.is_shared, things))
+        return change is not None and shared and is_sum(access.node, *change)
+
+    def _check_call(self, call: Call, function: Function, follows: Follows) -> None:
+        """Checks what a function of this file adds to, if it is one variable, or that of an argument."""
+        summary = self.memory.flow.summaries.get(call.name)
+        given = call.node.child_by_field_name("arguments")
+        moving = {
+            ("p", k) for k, each in enumerate(given.named_children if given is not None else ())
+            if follows.differs(each)
+        }  # fmt: skip
+        for change in summary.changes.values() if summary is not None else ():
+            access = change.operation
+            if not isinstance(access, Access) or not access.operator or RANK in change.decided:
                 continue
-            if is_sum(access.node, *change) and follows.is_same(change[0]) and not follows.chooses(access.node):
-                self._say(access.node, change[0])
+            if moving & (change.decided | change.objects):
+                continue
+            things = self.memory.of(function, self.memory.given(call, change.objects))
+            target = changes(access.node)
+            one = target is not None and re.fullmatch(r"\*?\s*\w+", text_of(target[0])) is not None
+            if target is not None and one and self._is_sum(access, things):
+                self._say(access.node, target[0])
 
     def _say(self, node: Node, target: Node) -> None:
         self.source.complain(
@@ -70,8 +97,10 @@ class Follows:
         if name is not None and value is not None:
             self.sources.setdefault(text_of(name), set()).update(identifiers(value))
 
-    def _differs(self, node: Node) -> bool:
+    def differs(self, node: Node) -> bool:
         """Returns true if an expression has different values in different iterations, or may have."""
+        if any(each.type == "call_expression" for each in walk(node)):
+            return True
         names, waiting = set[str](), identifiers(node)
         while waiting:
             name = waiting.pop()
@@ -83,9 +112,7 @@ class Follows:
 
     def is_same(self, target: Node) -> bool:
         """Returns true if all iterations mean the same element, or one after the other the same elements."""
-        if target.type == "identifier":
-            return True
-        return not self._differs(target) and not any(each.type == "call_expression" for each in walk(target))
+        return target.type == "identifier" or not self.differs(target)
 
     def chooses(self, node: Node) -> bool:
         """Returns true if a condition around it may select one iteration, or a rank."""
@@ -93,7 +120,7 @@ class Follows:
         while at is not None and at.id != self.body.id:
             condition = at.child_by_field_name("condition") if at.type in CONDITIONS else None
             text = text_of(condition)
-            if condition is not None and ("sms_rank" in text or ("=" in text and self._differs(condition))):
+            if condition is not None and ("sms_rank" in text or ("=" in text and self.differs(condition))):
                 return True
             at = at.parent
         return False
