@@ -216,7 +216,10 @@ Status Arrays::free(void* data, const char* call) {
     const auto in_units = [](uint64_t at) { return static_cast<off_t>(at / Space::unit * Space::unit); };
     const off_t begin = in_units(offset), end = in_units(offset + bytes + Space::unit - 1);  // whole huge pages
     fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, begin, end - begin);
-    for (const uint64_t table : {parts_.layout.directory(parts_.job.node), parts_.layout.touches()})
+    std::vector<uint64_t> tables = {parts_.layout.touches()};
+    for (int r = parts_.job.rank; r < parts_.job.first_rank_of(parts_.job.node + 1); ++r)
+      tables.push_back(parts_.layout.directory(r));
+    for (const uint64_t table : tables)
       fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(table + array->first_page),
                 static_cast<off_t>(array->end_page - array->first_page));
   }
@@ -282,7 +285,6 @@ Status Arrays::set_twin(void* data, Twin twin, const char* call) {
                call, describe_tracking(parts_).c_str()));
   HIROBA_TRY(parts_.consistency.sync_drop(call));  // sends home what is cached and written
   parts_.cache->remove(*array);
-  // The states of home pages stay: their writes are still tracked.
   HIROBA_TRY(parts_.cache->copies.add(*array, at_fetch));
   if (parts_.races.on()) parts_.races.recorder().add(*array);
   return {};

@@ -5,8 +5,8 @@
 //                         its node's log of intervals, its proposals of new homes, scratch memory of collective
 //                         operations
 //   heap_classes(r)       a byte per page of heap(r): the size of the objects in it (heap/space.hpp), home at rank r
-//   directory(n)          a byte per page of the space, home at the first rank of node n: "a rank of another node has
-//                         fetched this page, whose home is here"
+//   directory(r)          a byte per page of the space, home at rank r: what rank r knows of copies of this page, whose
+//                         home is on its node (notices/sharers.hpp)
 //   touches()             a byte per page of the space, for each node alone: the state of next touch for the page
 //
 // Only touched parts use memory.
@@ -41,8 +41,8 @@ struct Layout {
   uint64_t heap_classes(int rank) const {
     return control(nranks) + static_cast<uint64_t>(rank) * (heap_bytes >> page_shift);
   }
-  uint64_t directory(int node) const { return heap_classes(nranks) + static_cast<uint64_t>(node) * pages(); }
-  uint64_t touches() const { return directory(nnodes); }
+  uint64_t directory(int rank) const { return heap_classes(nranks) + static_cast<uint64_t>(rank) * pages(); }
+  uint64_t touches() const { return directory(nranks); }
   uint64_t extent() const { return touches() + pages(); }
 
   uint64_t heap(int rank) const { return space - static_cast<uint64_t>(nranks - rank) * heap_bytes; }
@@ -58,10 +58,12 @@ struct Layout {
   uint64_t condition(int id) const {
     return control(id % nranks) + conditions_at + static_cast<uint64_t>(id / nranks) * 64;
   }
-  // Sharer registrations are changes of the node's directory, at its first rank: a count, and the latest in a ring of
-  // words.
+  // Sharer registrations are changes of the node's directories, at its first rank: a count, a lock, and the latest in a
+  // ring of words. After the lock lies, at each rank, what others need to track its writes.
   static constexpr uint64_t registration_slots = 65536;
   uint64_t registrations(int rank) const { return control(rank) + registrations_at; }
+  uint64_t registration_lock(int rank) const { return registrations(rank) + 8; }
+  uint64_t tracking(int rank) const { return registrations(rank) + 16; }
   uint64_t registration_slot(int rank, uint64_t index) const {
     return registrations(rank) + 64 + index % registration_slots * 8;
   }

@@ -86,8 +86,7 @@ Status attach_control_segments(MemoryParts& p) {
     return p.is_here(rank) ? map_of_node(p, offset, bytes) : Status();
   };
   for (int r = 0; r < p.job.nranks; ++r) HIROBA_TRY(attach(p.layout.control(r), Layout::control_bytes, r));
-  for (int n = 0; n < p.job.nnodes; ++n)
-    HIROBA_TRY(attach(p.layout.directory(n), p.layout.pages(), p.job.first_rank_of(n)));
+  for (int r = 0; r < p.job.nranks; ++r) HIROBA_TRY(attach(p.layout.directory(r), p.layout.pages(), r));
   return map_of_node(p, p.layout.touches(), p.layout.pages());  // for this node alone
 }
 
@@ -113,7 +112,7 @@ Status start_tracking(MemoryParts& p, const Options& options) {
 Status start_cache(MemoryParts& p, const Options& options) {
   HIROBA_TRY(start_tracking(p, options));
   HIROBA_TRY(p.states.create(p.layout.pages()));
-  p.notices.start(p.space.base(), p.layout, p.job.rank);
+  p.notices.start(p.space.base(), p.layout, p.job);
   uint64_t limit = options.bytes("cache");
   if (limit == 0) limit = machine_memory() / 4 / static_cast<uint64_t>(p.job.ranks_here());
   constexpr uint64_t least = 64;
@@ -127,9 +126,11 @@ Status start_cache(MemoryParts& p, const Options& options) {
   config.limit_pages = limit / page_bytes;
   config.readahead_pages = std::max<uint64_t>(1, options.bytes("readahead") / page_bytes);
   config.huge = options.flag("huge");
+  config.sharers = &p.sharers;
   config.in_place = !p.check;
   HIROBA_TRY(p.cache->copies.start(config));
-  p.home_writes.start(p.space.base(), p.layout, p.job, &p.table, &p.uffd, &p.pagemap, &p.states);
+  p.sharers.start({p.layout, p.job, p.space.base(), p.transport.get(), &p.table, &p.uffd});
+  p.home_writes.start({p.layout, p.job, p.space.base(), &p.table, &p.uffd, &p.pagemap, &p.sharers});
   p.intervals.start({p.job, p.layout, p.space.base(), p.transport.get(), Intervals::pages_of(p)});
   return {};
 }

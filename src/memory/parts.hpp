@@ -6,14 +6,15 @@
 
 #include "base/debug/whereabouts.hpp"
 #include "memory/cache/cache.hpp"
-#include "memory/cache/home_writes.hpp"
 #include "memory/check/races.hpp"
 #include "memory/homes/home_moves.hpp"
 #include "memory/homes/home_policies.hpp"
 #include "memory/memory.hpp"
+#include "memory/notices/home_writes.hpp"
 #include "memory/numa/huge_pages.hpp"
 #include "memory/numa/touches.hpp"
 #include "memory/space/space.hpp"
+#include "memory/sync/barrier_notices.hpp"
 #include "memory/sync/intervals.hpp"
 
 namespace hiroba {
@@ -46,10 +47,12 @@ struct MemoryParts {
   NoticeLog notices;
   UnchangedWrites unchanged;
   std::unique_ptr<Cache> cache;  // null on a single node, where no page is cached
+  Sharers sharers;
   HomeWrites home_writes;
   HomeMoves home_moves{*this};
   HomePolicies home_policies{*this};
   Intervals intervals;
+  BarrierNotices barrier_notices{*this};
   HugePages huge_pages;
   PageDomains page_domains;
   MemoryPlace memory_place;  // by option memory

@@ -93,6 +93,17 @@ int main(int argc, char** argv) {
   begin();
   sms_sync();
   expect("what comes with a flag", total(), 2 * n * others);
+  /* Each rank writes its own pages, and reads a page of its neighbour's. */
+  double* mine = data + (size_t)sms_rank * PAGES_EACH * WORDS_IN_PAGE;
+  for (int i = 0; i < 4; i++) {
+    begin();
+    for (int p = i == 0 ? 0 : 56; p < PAGES_EACH; p++) mine[p * WORDS_IN_PAGE] = i; /* at first what others copied */
+    sms_barrier();
+    seen += next[60 * WORDS_IN_PAGE];
+    sms_barrier();
+    const int64_t measured = total(), model = 2 * n * rounds + 4 * n * others;
+    if (i > 0) expect("an epoch in which each rank reads what its neighbour wrote", measured, model);
+  }
   const int lock = (sms_rank + 1) % sms_nprocs; /* which the next rank keeps */
   begin();
   sms_lock(lock), sms_unlock(lock);

@@ -185,7 +185,7 @@ class NoticesTest : public testing::Test {
   void SetUp() override {
     layout.space = 0;
     ASSERT_TRUE(memory.create("notices", layout.extent()).ok());
-    log.start(memory.data(), layout, 0);
+    log.start(memory.data(), layout, Job());
   }
   using Runs = std::vector<std::pair<uint64_t, uint64_t>>;
   Runs runs() const {
@@ -199,47 +199,37 @@ class NoticesTest : public testing::Test {
 };
 
 TEST_F(NoticesTest, WhatFollowsOrIsKnownIsJoined) {
-  log.add(10, 2);
-  log.add(12, 3);
-  log.add(11, 4);
+  log.add(10, 2, 0);
+  log.add(12, 3, 0);
+  log.add(11, 4, 0);
   EXPECT_EQ((Runs{{10, 5}}), runs());
-  log.add(14, 2);
-  log.add(9, 1);
-  log.add(20, 1);
-  log.add(10, 1);
+  log.add(14, 2, 0);
+  log.add(9, 1, 0);
+  log.add(20, 1, 0);
+  log.add(10, 1, 0);
   EXPECT_EQ((Runs{{10, 5}, {14, 2}, {9, 1}, {20, 1}, {10, 1}}), runs());
 }
 
 TEST_F(NoticesTest, ARunHasAtMostWhatItsWordHolds) {
-  log.add(5, Notice::most - 1);
-  log.add(5 + Notice::most - 1, 1);
-  log.add(5 + Notice::most, 1);
+  log.add(5, Notice::most - 1, 0);
+  log.add(5 + Notice::most - 1, 1, 0);
+  log.add(5 + Notice::most, 1, 0);
   EXPECT_EQ((Runs{{5, Notice::most}, {5 + Notice::most, 1}}), runs());
 }
 
 TEST_F(NoticesTest, TwoLogsTakeTurns) {
-  log.add(1, 1);
+  log.add(1, 1, 0);
   const auto* const published = reinterpret_cast<const Notice*>(memory.data() + layout.notice_log(0, log.parity()));
   log.turn();
   EXPECT_EQ(0u, log.count());
-  log.add(7, 1);
+  log.add(7, 1, 0);
   EXPECT_EQ(1u, published->page()) << "others still read it";
   EXPECT_EQ((Runs{{7, 1}}), runs());
   log.clear();
   EXPECT_EQ(0u, log.count());
   log.turn();
-  log.add(9, 1);
+  log.add(9, 1, 0);
   EXPECT_EQ(9u, published->page());
-}
-
-TEST_F(NoticesTest, TwoLapsOfTheRegistrationRingDiffer) {
-  EXPECT_EQ(registration_word(3, 7, 2), registration_word(4, 7, 2));
-  EXPECT_NE(registration_word(3, 7, 2), registration_word(3 + Layout::registration_slots, 7, 2));
-  EXPECT_NE(0u, registration_word(0, 0, 0) >> 56) << "an empty slot is no entry";
-  EXPECT_NE(0u, registration_word(Layout::registration_slots * 255, 0, 0) >> 56);
-  const Notice notice = {registration_word(3, 7, 2)};
-  EXPECT_EQ(7u, notice.page());
-  EXPECT_EQ(2u, notice.pages());
 }
 
 }  // namespace

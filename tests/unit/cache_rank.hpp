@@ -207,12 +207,14 @@ class CacheRank {
     const Status opened = way_ == "mprotect" ? Status() : uffd_.open(way_ == "shared");
     EXPECT_TRUE(opened.ok()) << opened.message();
     EXPECT_TRUE(states.create(config.layout.pages()).ok());
-    notices.start(base, config.layout, shape.rank);
+    notices.start(base, config.layout, config.job);
     config.base = base, config.transport = &home, config.arrays = &arrays_;
     EXPECT_TRUE(!shape.closes || view_uffd_.open_for_writes().ok());
     config.view_uffd = &view_uffd_;
     config.uffd = &uffd_, config.pagemap = &pagemap_, config.notices = &notices, config.states = &states;
     config.unchanged = &unchanged;
+    sharers.start({config.layout, config.job, base, &home, &arrays_, nullptr});
+    config.sharers = &sharers;
     config.limit_pages = shape.limit_pages, config.readahead_pages = shape.readahead_pages;
     config.huge = shape.huge, config.in_place = shape.in_place;
     cache = std::make_unique<Cache>();
@@ -269,6 +271,7 @@ class CacheRank {
   PageStates states;
   NoticeLog notices;
   UnchangedWrites unchanged;
+  Sharers sharers;
   std::unique_ptr<Cache> cache;
 
  private:

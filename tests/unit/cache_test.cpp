@@ -91,11 +91,13 @@ TEST_P(CacheTest, TheHomeLearnsOnceWhoHasACopy) {
   const auto registrations = [&](int home) {
     return *reinterpret_cast<uint64_t*>(rank->home.memory() + layout.registrations(home));
   };
-  const auto is_known = [&](uint64_t page, int node) { return rank->home.memory()[layout.directory(node) + page]; };
+  const auto is_known = [&](uint64_t page, int home) {
+    return rank->home.memory()[layout.directory(home) + page] != 0;
+  };
   read(first, first + 5);
   EXPECT_EQ(2u, registrations(1));
   const auto* const entry = reinterpret_cast<uint64_t*>(rank->home.memory() + layout.registration_slot(1, 1));
-  EXPECT_EQ(registration_word(1, first + 1, 4), *entry);
+  EXPECT_EQ(Notice::make(first + 1, 4).word, *entry);
   for (uint64_t p = first; p < first + 7; ++p) EXPECT_EQ(p < first + 5, is_known(p, 1)) << "page " << p - first;
   drop();
   read(first, first + 2);

@@ -1,5 +1,5 @@
 #include "memory/cache/diff.hpp"
-#include "memory/cache/notices.hpp"
+#include "memory/notices/notices.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Which home pages a rank has written, of those that others have copied: the home is rank 0; the copies are those of
 // rank 1, whose cache runs in the same process, on the same memory.
-#include "memory/cache/home_writes.hpp"
+#include "memory/notices/home_writes.hpp"
 
 #include <set>
 
@@ -22,13 +22,12 @@ class HomeWritesTest : public testing::Test {
     ASSERT_TRUE(uffd.open(true).ok());
     ASSERT_TRUE(pagemap.open().ok());
     const Layout layout = CacheRank::layout();
-    ASSERT_TRUE(states.create(layout.pages()).ok());
     base = static_cast<char *>(
         mmap(nullptr, layout.extent(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, reader->home.fd(), 0));
     job.nranks = job.nnodes = CacheRank::nranks;
     job.place_evenly();
     job.node_fds = {reader->home.fd(), -1, -1};
-    notices.start(base, layout, 0);
+    notices.start(base, layout, job);
     auto owned = std::make_unique<Array>();
     array = owned.get();
     array->first_page = array->end_page = first;
@@ -37,24 +36,35 @@ class HomeWritesTest : public testing::Test {
       array->end_page += pages;
     }
     arrays.insert(std::move(owned));
-    writes.start(base, layout, job, &arrays, &uffd, &pagemap, &states);
+    sharers.start({layout, job, base, &reader->home, &arrays, &uffd});
+    writes.start({layout, job, base, &arrays, &uffd, &pagemap, &sharers});
   }
   void TearDown() override {
     if (base != nullptr) munmap(base, CacheRank::layout().extent());
   }
 
   void write(uint64_t page) { const_cast<volatile char &>(base[(first + page) << page_shift]) = ++value; }
+  // Others cannot make the kernel track this rank's writes.
+  void forbid() { *reinterpret_cast<uint64_t *>(base + CacheRank::layout().tracking(0)) = 0; }
   // Rank 1 copies a page; at its first access, and again when its copy was dropped.
   void copy(uint64_t page) { EXPECT_EQ(base[(first + page) << page_shift], reader->at(first + page)); }
-  // The pages in the notices of this epoch, counted from the array's first.
-  Pages collect() {
-    writes.collect(notices);
+  // Rank 1 has an up-to-date copy, or none; what it had is not looked at.
+  bool is_copied(uint64_t page) const { return reader->states.state(first + page) == PageState::valid; }
+  bool is_tracked(uint64_t page) const { return (sharers.flags(first + page) & Sharers::tracked) != 0; }
+  // The pages in the notices, counted from the array's first. After a barrier rank 1 has no copy of them.
+  Pages collect(bool barrier) {
+    writes.collect(notices, barrier);
     Pages out;
-    for (uint64_t i = 0; i < notices.count(); ++i)
+    for (uint64_t i = 0; i < notices.count(); ++i) {
       for (uint64_t p = 0; p < notices[i].pages(); ++p) out.insert(notices[i].page() + p - first);
+      if (barrier) reader->cache->writeback.invalidate(notices[i].page(), notices[i].pages());
+    }
     notices.turn();
     return out;
   }
+  Pages barrier() { return collect(true); }
+  Pages release() { return collect(false); }
+  uint64_t faults() { return array->counters.home_faults.exchange(0); }
 
   const std::vector<std::pair<uint64_t, int>> runs = {{100, 0}, {412, 2}, {538, 0}};
   std::unique_ptr<CacheRank> reader;
@@ -62,64 +72,155 @@ class HomeWritesTest : public testing::Test {
   Job job;
   Userfaultfd uffd;
   Pagemap pagemap;
-  PageStates states;
   NoticeLog notices;
   ArrayTable arrays;
   Array *array = nullptr, *copies = nullptr;  // at the home, and at the reader
+  Sharers sharers;
   HomeWrites writes;
 };
 
 TEST_F(HomeWritesTest, PagesThatNobodyHasCopiedAreNotNoted) {
   for (uint64_t p = 0; p < 20; ++p) write(p);
   EXPECT_TRUE(writes.exact());
-  EXPECT_EQ(Pages{}, collect());
+  EXPECT_EQ(Pages{}, barrier());
+  EXPECT_EQ(0u, faults());
 }
 
-TEST_F(HomeWritesTest, ACopiedPageIsNotedOnceAndThenWheneverItIsWritten) {
+TEST_F(HomeWritesTest, WhatWasWrittenBeforeACopyIsNotNoted) {
   write(3);
   copy(3);
-  EXPECT_EQ(Pages{3}, collect()) << "what was written before the copy was not tracked";
-  EXPECT_EQ(Pages{}, collect());
-  for (int epoch = 0; epoch < 3; ++epoch) {
-    write(3);
-    write(4);
-    EXPECT_EQ(Pages{3}, collect());
-    EXPECT_EQ(Pages{}, collect());
-  }
-  copy(4);
-  EXPECT_EQ(Pages{4}, collect());
+  EXPECT_EQ(Pages{}, barrier());
+  EXPECT_TRUE(is_copied(3));
+  write(3);
+  EXPECT_EQ(Pages{3}, barrier());
+  EXPECT_EQ(1u, faults());
+}
+
+TEST_F(HomeWritesTest, AWriteBetweenTheCopyAndTheFirstLookIsNoted) {
+  copy(3);
   write(3);
   write(4);
-  EXPECT_EQ((Pages{3, 4}), collect());
+  EXPECT_EQ(Pages{3}, barrier());
+}
+
+TEST_F(HomeWritesTest, TrackingEndsWithTheCopies) {
+  copy(3);
+  write(3);
+  EXPECT_EQ(Pages{3}, barrier());
+  EXPECT_FALSE(is_tracked(3));
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    write(3);
+    EXPECT_EQ(Pages{}, barrier());
+  }
+  EXPECT_EQ(1u, faults());
+}
+
+TEST_F(HomeWritesTest, APageThatIsCopiedAgainAndAgainIsNotedWheneverItIsWritten) {
+  for (int epoch = 0; epoch < 5; ++epoch) {
+    copy(3);
+    EXPECT_EQ(Pages{}, barrier());
+    write(3);
+    write(4);
+    EXPECT_EQ(Pages{3}, barrier());
+    EXPECT_FALSE(is_copied(3));
+    EXPECT_EQ(epoch > 0, is_tracked(3)) << "it stays tracked from the second time on";
+  }
+  EXPECT_EQ(5u, faults());
+  const auto registrations = sharers.count();
+  copy(3);
+  EXPECT_EQ(registrations, sharers.count());
+  write(3);
+  EXPECT_EQ(Pages{3}, barrier());
+}
+
+TEST_F(HomeWritesTest, TrackingOfSuchAPageEndsAtTheFirstWriteWithoutACopy) {
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    copy(3);
+    write(3);
+    EXPECT_EQ(Pages{3}, barrier());
+  }
+  EXPECT_EQ(3u, faults());
+  write(3);
+  EXPECT_EQ(Pages{}, barrier()) << "nobody has a copy";
+  EXPECT_EQ(1u, faults());
+  write(3);
+  EXPECT_EQ(Pages{}, barrier());
+  EXPECT_EQ(0u, faults());
+  copy(3);
+  write(3);
+  EXPECT_EQ(Pages{3}, barrier());
+}
+
+TEST_F(HomeWritesTest, ReleasesEndNoTracking) {
+  copy(3);
+  for (int epoch = 0; epoch < 4; ++epoch) {
+    EXPECT_EQ(Pages{}, release());
+    write(3);
+    EXPECT_EQ(Pages{3}, release());
+  }
+  write(3);
+  EXPECT_EQ(Pages{3}, barrier());
+  EXPECT_EQ(5u, faults());
+}
+
+TEST_F(HomeWritesTest, ACopyOfAnEarlierEpochIsStillTracked) {
+  copy(3);
+  copy(4);
+  for (int epoch = 0; epoch < 5; ++epoch) {
+    write(3);
+    EXPECT_EQ(Pages{3}, barrier());
+    copy(3);
+  }
+  write(4);
+  EXPECT_EQ(Pages{4}, barrier());
+}
+
+TEST_F(HomeWritesTest, WhereOthersCannotTrackTheHomeDoesOnce) {
+  forbid();
+  write(3);
+  copy(3);
+  EXPECT_EQ(Pages{3}, barrier()) << "what was written before the copy was not tracked";
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    copy(3);
+    EXPECT_EQ(Pages{}, barrier());
+    write(3);
+    write(4);
+    EXPECT_EQ(Pages{3}, barrier());
+  }
+  write(3);
+  EXPECT_EQ(Pages{}, barrier());
+  copy(3);
+  EXPECT_EQ(Pages{3}, barrier());
 }
 
 TEST_F(HomeWritesTest, PagesFarFromEachOther) {
   const Pages copied = {0, 40, 99, 512, 513, 600, 1049};
   for (const uint64_t p : copied) copy(p);
-  EXPECT_EQ(copied, collect());
+  EXPECT_EQ(Pages{}, barrier());
   for (const uint64_t p : copied) write(p);
   write(50);
   write(601);
-  EXPECT_EQ(copied, collect());
-  EXPECT_EQ(Pages{}, collect());
+  EXPECT_EQ(copied, barrier());
+  EXPECT_EQ(Pages{}, barrier());
+  copy(1049);
   write(1049);
-  EXPECT_EQ(Pages{1049}, collect());
+  EXPECT_EQ(Pages{1049}, barrier());
 }
 
 TEST_F(HomeWritesTest, PagesThatAreScannedTogetherAreStillToldApart) {
   copy(10);
   copy(13);
-  EXPECT_EQ((Pages{10, 13}), collect());
-  collect();  // the pages between are protected from now on, too
-  write(13);
-  EXPECT_EQ(Pages{13}, collect());
-  write(10);
-  EXPECT_EQ(Pages{10}, collect());
-  write(11);
-  write(9);
-  const Pages noted = collect();
-  EXPECT_FALSE(noted.contains(9));
-  EXPECT_FALSE(noted.contains(13));
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    write(11);
+    write(13);
+    EXPECT_EQ(Pages{13}, barrier());
+    copy(13);
+    write(9);
+    write(12);
+    write(10);
+    EXPECT_EQ(Pages{10}, barrier());
+    copy(10);
+  }
 }
 
 TEST_F(HomeWritesTest, ARunThatIsCopiedAtOnce) {
@@ -128,25 +229,22 @@ TEST_F(HomeWritesTest, ARunThatIsCopiedAtOnce) {
     reader->cache->fetches.finish();
   };
   copy(3);
-  collect();
-  reader->cache->writeback.invalidate(first + 3, 1);
   preload(2, 5);
-  EXPECT_EQ((Pages{2, 4}), collect()) << "page 3 is tracked already";
   preload(1020, 1030);  // over the border of two chunks
-  EXPECT_EQ(10u, collect().size());
-  EXPECT_EQ(Pages{}, collect());
-  write(1021);
-  write(1028);
-  EXPECT_EQ((Pages{1021, 1028}), collect());
+  EXPECT_EQ(Pages{}, barrier());
+  for (const uint64_t p : {3, 4, 5, 1019, 1021, 1028}) write(p);
+  EXPECT_EQ((Pages{3, 4, 1021, 1028}), barrier());
 }
 
 TEST_F(HomeWritesTest, ManyPagesAtOnce) {
   for (uint64_t p = 530; p < 1030; ++p) copy(p);
-  EXPECT_EQ(500u, collect().size());
-  EXPECT_EQ(Pages{}, collect());
-  Pages written;
-  for (uint64_t p = 530; p < 1030; p += 7) write(p), written.insert(p);
-  EXPECT_EQ(written, collect());
+  EXPECT_EQ(Pages{}, barrier());
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    Pages written;
+    for (uint64_t p = 530; p < 1030; p += 7) write(p), written.insert(p);
+    EXPECT_EQ(written, barrier());
+    for (const uint64_t p : written) copy(p);
+  }
 }
 
 TEST_F(HomeWritesTest, MoreRegistrationsThanTheRingHolds) {
@@ -154,29 +252,28 @@ TEST_F(HomeWritesTest, MoreRegistrationsThanTheRingHolds) {
   copy(99);
   copy(1000);
   *reinterpret_cast<uint64_t *>(base + CacheRank::layout().registrations(0)) += Layout::registration_slots;
-  EXPECT_EQ((Pages{7, 99, 1000}), collect());
-  EXPECT_EQ(Pages{}, collect());
-  write(99);
-  write(98);
-  EXPECT_EQ(Pages{99}, collect());
+  EXPECT_EQ(Pages{}, barrier());
+  for (const uint64_t p : {7, 8, 98, 99, 1000}) write(p);
+  EXPECT_EQ((Pages{7, 99, 1000}), barrier());
 }
 
 TEST_F(HomeWritesTest, AFreedArrayIsNotLookedAt) {
   copy(5);
-  EXPECT_EQ(Pages{5}, collect());
+  EXPECT_EQ(Pages{}, barrier());
   const PageRun all = {array->first_page, array->end_page - array->first_page};
   writes.remove({&all, 1});
   write(5);
-  EXPECT_EQ(Pages{}, collect());
+  EXPECT_EQ(Pages{}, barrier());
 }
 
 TEST_F(HomeWritesTest, WithoutTrackingNothingIsKnown) {
   Userfaultfd closed;
   HomeWrites blind;
-  blind.start(base, CacheRank::layout(), job, &arrays, &closed, &pagemap, &states);
+  blind.start({CacheRank::layout(), job, base, &arrays, &closed, &pagemap, &sharers});
   EXPECT_FALSE(blind.exact());
+  EXPECT_TRUE(blind.collect(notices, true)) << "nobody has a copy";
   copy(3);
-  blind.collect(notices);
+  EXPECT_FALSE(blind.collect(notices, true));
   EXPECT_EQ(0u, notices.count());
 }
 

@@ -1,6 +1,7 @@
 #include "base/debug/peek.hpp"
 
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -28,7 +29,7 @@ Status peek(pid_t process, uint64_t address, void* to, size_t bytes) {
 // A container may forbid the call; then it fails for the process's own memory, too.
 bool peeks_processes() {
   static const bool works = [] {
-    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);  // some kernels let only a parent read a process's memory
+    let_others_peek();
     uint64_t from = 1, to = 0;
     return peek(getpid(), reinterpret_cast<uint64_t>(&from), &to, sizeof to).ok();
   }();
@@ -40,6 +41,16 @@ Status peek_process(Board& board, int rank, uint64_t address, void* to, size_t b
   if (status.ok()) return {};
   return Status::error(
       format("cannot read %zu bytes of the memory of rank %d (%s)", bytes, rank, status.message().c_str()));
+}
+
+void let_others_peek() { prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); }
+
+int take_descriptor(pid_t process, int descriptor) {
+  const int handle = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
+  if (handle < 0) return -1;
+  const int taken = static_cast<int>(syscall(SYS_pidfd_getfd, handle, descriptor, 0));
+  close(handle);
+  return taken;
 }
 
 }  // namespace hiroba

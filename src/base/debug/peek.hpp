@@ -1,4 +1,5 @@
-// Reads private memory of other processes of this machine; the kernel copies it. Thread-safe; does not block.
+// Reads private memory of other processes of this machine, which the kernel copies, and takes their descriptors.
+// Thread-safe; does not block.
 #pragma once
 
 #include <cstddef>
@@ -13,5 +14,11 @@ namespace hiroba {
 bool peeks_processes();
 // Copies `bytes` from `address` in the process of `rank`; fails if that process has no such memory.
 Status peek_process(Board& board, int rank, uint64_t address, void* to, size_t bytes);
+
+// Lets other processes of the user do both with this one, where the kernel else lets only its parents.
+void let_others_peek();
+// Returns a descriptor of another process as one of this process, or -1 if the kernel forbids that. Safe in a signal
+// handler.
+int take_descriptor(pid_t process, int descriptor);
 
 }  // namespace hiroba

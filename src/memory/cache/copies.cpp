@@ -13,6 +13,7 @@ Status Copies::start(const CacheConfig& config) {
   config_ = config;
   HIROBA_TRY(cache_file_.create("hiroba-cache", config.layout.space));
   HIROBA_TRY(twin_file_.create("hiroba-twins", config.layout.space));
+  registered.start(config.states, config.job.nnodes);
   order_size_ = config.limit_pages + config.limit_pages / 4 + 4 * chunk_pages;
   HIROBA_TRY(order_file_.create("hiroba-order", order_size_ * sizeof(uint32_t)));
   HIROBA_TRY(chunk_file_.create("hiroba-chunks", config.layout.pages() / chunk_pages * sizeof(uint16_t)));
@@ -47,6 +48,7 @@ void Copies::remove(Array& array, std::span<const PageRun> runs) {
         config_.states->release(p, PageState::absent);
         ++of_piece;
       }
+      registered.remove(config_.job.node_of(piece.run.rank), piece.first, piece.end);
       chunk_count_[piece.first / chunk_pages].fetch_sub(of_piece, std::memory_order_relaxed);
       gone += of_piece;
     });
@@ -138,6 +140,8 @@ void Copies::evicted(Array& array, uint64_t page, uint64_t pages) {
   for (uint64_t p = page; p < page + pages; ++p) {
     closed.forget(p);
     config_.states->clear_flag(p, PageStates::copied | PageStates::active);
+    if (config_.states->flag(p, PageStates::registered))
+      registered.remove(config_.job.node_of(array.home(p).rank), p, p + 1);
     config_.states->release(p, PageState::absent);
   }
   chunk_count_[page / chunk_pages].fetch_sub(static_cast<uint16_t>(pages), std::memory_order_relaxed);

@@ -15,11 +15,13 @@
 #include "base/wait.hpp"
 #include "memory/array_table.hpp"
 #include "memory/cache/closed_copies.hpp"
-#include "memory/cache/notices.hpp"
 #include "memory/cache/page_at_work.hpp"
 #include "memory/cache/page_states.hpp"
+#include "memory/cache/registered.hpp"
 #include "memory/cache/tracker.hpp"
-#include "memory/cache/unchanged_writes.hpp"
+#include "memory/notices/notices.hpp"
+#include "memory/notices/sharers.hpp"
+#include "memory/notices/unchanged_writes.hpp"
 #include "transport/transport.hpp"
 
 namespace hiroba {
@@ -36,6 +38,7 @@ struct CacheConfig {
   NoticeLog* notices = nullptr;
   UnchangedWrites* unchanged = nullptr;
   PageStates* states = nullptr;
+  Sharers* sharers = nullptr;
   uint64_t limit_pages = 0;
   uint64_t readahead_pages = 1;
   bool huge = false;
@@ -104,6 +107,7 @@ class Copies {
   void use_huge_pages(uint64_t page, uint64_t pages);
 
   ClosedCopies closed;
+  Registered registered;
   PageAtWork at_work;
 
   bool take_stale_in_view(uint64_t page) const;

@@ -78,7 +78,7 @@ uint64_t Fetches::begin(Array& array, const HomeRun& run, uint64_t page, uint64_
   uint64_t first = page, last = page + pages;  // pages not registered at the home
   while (first < last && config_.states->flag(first, PageStates::registered)) ++first;
   while (first < last && config_.states->flag(last - 1, PageStates::registered)) --last;
-  for (uint64_t p = first; p < last; ++p) config_.states->set_flag(p, PageStates::registered);
+  copies_.registered.add(config_.job.node_of(run.rank), first, last);
   const Registration registration = {first, last - first, config_.job.node_of(run.rank)};
   const Piggyback note = {registration_handler_, &registration, sizeof registration};
   copy_in(fetch, run.rank, first < last ? &note : nullptr);
@@ -121,18 +121,9 @@ void Fetches::finish(Fetch& fetch) {
 
 // Runs at the home, before the pages are read: see README.md, "Home pages".
 void Fetches::on_registration(void* self, int, const void* payload, size_t) {
-  const CacheConfig& config = static_cast<Fetches*>(self)->config_;
   Registration registration;
   std::memcpy(&registration, payload, sizeof registration);
-  const Layout& layout = config.layout;
-  const int keeper = config.job.first_rank_of(registration.node);
-  const auto reach = [&](uint64_t offset) { return config.transport->local_address(keeper, offset); };
-  std::memset(reach(layout.directory(registration.node) + registration.page), 1, registration.pages);
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  const uint64_t index =
-      std::atomic_ref(*reinterpret_cast<uint64_t*>(reach(layout.registrations(keeper)))).fetch_add(1);
-  std::atomic_ref(*reinterpret_cast<uint64_t*>(reach(layout.registration_slot(keeper, index))))
-      .store(registration_word(index, registration.page, registration.pages));
+  static_cast<Fetches*>(self)->config_.sharers->add(registration.node, registration.page, registration.pages);
 }
 
 void Fetches::copy_in(Fetch& fetch, int rank, const Piggyback* piggyback) const {

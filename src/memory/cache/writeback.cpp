@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "memory/cache/fetches.hpp"
-#include "memory/cache/home_writes.hpp"
+#include "memory/notices/home_writes.hpp"
 
 namespace hiroba {
 
@@ -45,7 +45,7 @@ class Writeback::Packer {
     if (words == whole_page) add_whole(page);
     else used_ += words;
     if (++owner_.since_progress_ % progress_pages == 0 && owner_.sending()) transport_.progress();
-    owner_.config_.notices->add(page, 1);
+    owner_.config_.notices->add(page, 1, owner_.config_.job.node_of(run.rank));
     return true;
   }
 
@@ -370,7 +370,7 @@ void Writeback::flush(bool alone) {
 bool Writeback::release(HomeWrites& home_writes, std::vector<Notice>& out) {
   flush_lock_.lock();
   flush_all(false);
-  const bool known = home_writes.collect(*config_.notices);
+  const bool known = home_writes.collect(*config_.notices, false);
   const std::span<const Notice> pending = config_.notices->pending();
   out.insert(out.end(), pending.begin(), pending.end());
   config_.notices->logged();
@@ -454,14 +454,17 @@ void Writeback::invalidate(uint64_t page, uint64_t pages) {
     Array* const array = config_.arrays->live(page);
     if (array == nullptr) return;
     const uint64_t array_end = std::min(end, array->end_page);
-    copies_.for_each_piece(*array, page, array_end, [&](const Piece& piece) { drop_piece(piece, true, false); });
+    copies_.for_each_piece(*array, page, array_end, [&](const Piece& piece) {
+      drop_piece(piece, true, false);
+      copies_.registered.remove(config_.job.node_of(piece.run.rank), piece.first, piece.end);
+    });
     page = array_end;
   }
 }
 
 void Writeback::note(uint64_t page) {
   flush_lock_.lock();
-  config_.notices->add(page, 1);
+  config_.notices->add(page, 1, config_.job.node_of(config_.arrays->live(page)->home(page).rank));
   flush_lock_.unlock();
 }
 
@@ -469,7 +472,9 @@ bool Writeback::note(std::span<const PageRun> runs) {
   flush_lock_.lock();
   const bool room = config_.notices->count() + runs.size() < Layout::notice_log_bytes / sizeof(Notice) / 2;
   if (room)
-    for (const PageRun& run : runs) config_.notices->add(run.first, run.pages);
+    for (const PageRun& run : runs)
+      config_.notices->add(run.first, run.pages,
+                           config_.job.node_of(config_.arrays->live(run.first)->home(run.first).rank));
   flush_lock_.unlock();
   return room;
 }

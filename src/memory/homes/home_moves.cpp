@@ -162,7 +162,8 @@ void HomeMoves::give_back(const Moved& moved) {
   for (const HomeChange& change : moved.changes) {
     if (!is_here(change.from) || !crosses(change)) continue;
     punch(change.first << page_shift, change.pages << page_shift);
-    punch(parts_.layout.directory(job.node) + change.first, change.pages);
+    for (int r = job.first_rank_of(job.node); r < job.first_rank_of(job.node + 1); ++r)
+      punch(parts_.layout.directory(r) + change.first, change.pages);
   }
 }
 

@@ -136,6 +136,22 @@ void HomePolicies::say_moves() {
   }
 }
 
+std::vector<int> HomePolicies::nodes_of_interest() const {
+  std::vector<int> nodes;
+  const auto add = [&](uint64_t page, uint64_t pages) {
+    const Array* const array = parts_.table.live(page);
+    for (const uint64_t end = page + pages; array != nullptr && page < end;) {
+      const HomeRun& home = array->home(page);
+      const int node = parts_.job.node_of(home.rank);
+      if (nodes.empty() || nodes.back() != node) nodes.push_back(node);
+      page = home.first + home.pages;
+    }
+  };
+  for (const PageRun& run : alone_) add(run.first, run.pages);
+  for (const WriteTally::Run& run : tally_.runs()) add(run.first, run.pages);
+  return nodes;
+}
+
 // ---- after it ------------------------------------------------------------------------------------------------------
 
 Status HomePolicies::after_barrier(bool known, std::span<const int> speakers, const char* call) {

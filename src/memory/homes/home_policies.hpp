@@ -10,9 +10,9 @@
 
 #include "base/tables/options.hpp"
 #include "memory/array.hpp"
-#include "memory/cache/notices.hpp"
 #include "memory/homes/home_runs.hpp"
 #include "memory/homes/write_tally.hpp"
+#include "memory/notices/notices.hpp"
 
 namespace hiroba {
 
@@ -35,8 +35,11 @@ class HomePolicies {
   // Called before a barrier with notices. It does nothing while every array has the policy fixed. Returns true if this
   // rank has proposals, which its word in the barrier tells the others.
   bool before_barrier();
-  bool wants_notices() const { return !alone_.empty() || !tally_.empty(); }
-  void saw(Notice written) { others_.push_back({written.page(), written.pages()}); }  // by another rank
+  // Returns the nodes about whose pages saw() must be told, perhaps some of them twice.
+  std::vector<int> nodes_of_interest() const;
+  void saw(Notice written) {
+    if (active_) others_.push_back({written.page(), written.pages()});
+  }  // by another rank
   // `known`: the notices name all writes. `speakers`: the ranks that had proposals. Collective.
   Status after_barrier(bool known, std::span<const int> speakers, const char* call);
   // Restarts the counts, because not all ranks know what was written since the last barrier.

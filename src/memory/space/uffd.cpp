@@ -106,12 +106,13 @@ void Userfaultfd::install_unwatched(void* address, size_t bytes) {
   else install(address, bytes, false);  // too many mappings
 }
 
-void Userfaultfd::set_protection(void* address, size_t bytes, bool on) {
+bool Userfaultfd::set_protection(void* address, size_t bytes, bool on) {
   uffdio_writeprotect request = {};
   request.range = {reinterpret_cast<uint64_t>(address), bytes};
   request.mode = on ? UFFDIO_WRITEPROTECT_MODE_WP : 0;
-  while (ioctl(fd_, UFFDIO_WRITEPROTECT, &request) != 0 && errno == EAGAIN) {
-  }
+  while (ioctl(fd_, UFFDIO_WRITEPROTECT, &request) != 0)
+    if (errno != EAGAIN) return false;
+  return true;
 }
 
 Pagemap::~Pagemap() {
@@ -126,12 +127,12 @@ Status Pagemap::open() {
   return {};
 }
 
-size_t Pagemap::scan(void* address, size_t pages, size_t& next, Run* out) const {
+size_t Pagemap::scan(void* address, size_t pages, bool protect, size_t& next, Run* out) const {
   ScanRegion regions[most_runs];
   const uint64_t base = reinterpret_cast<uint64_t>(address);
   ScanArguments scan = {};
   scan.size = sizeof scan;
-  scan.flags = scan_wp_matching | scan_check_wp;
+  scan.flags = scan_check_wp | (protect ? scan_wp_matching : 0);
   scan.start = base + next * page_size;
   scan.end = base + pages * page_size;
   scan.vec = reinterpret_cast<uint64_t>(regions);
@@ -149,7 +150,7 @@ size_t Pagemap::scan(void* address, size_t pages, size_t& next, Run* out) const 
 
 void Pagemap::written(void* address, size_t pages, PageBits& out) const {
   assert(pages <= PageBits::pages);
-  written_runs(address, pages, [&](size_t first, size_t count) {
+  written_runs(address, pages, true, [&](size_t first, size_t count) {
     for (size_t page = first; page < first + count; ++page) out.set(page);
   });
 }

@@ -41,6 +41,9 @@ class Userfaultfd {
   Status open(bool track_writes);
   // Opens it so that writes to protected pages are faults, too.
   Status open_for_writes();
+  // Uses the descriptor of one that another process has opened with track_writes for its memory, and owns it.
+  void adopt(int descriptor) { fd_ = descriptor, tracks_writes_ = true; }
+  int descriptor() const { return fd_; }
   bool is_open() const { return fd_ >= 0; }
   bool tracks_writes() const { return is_open() && tracks_writes_; }
   bool faults_on_writes() const { return is_open() && faults_on_writes_; }
@@ -51,13 +54,13 @@ class Userfaultfd {
   // Makes whole huge pages visible by no longer watching them: the kernel maps them at once, and they must be watched
   // again before they become absent. Pages that are not in the file would read as zero.
   void install_unwatched(void* address, size_t bytes);
-  // Starts tracking writes, or makes them faults.
-  void protect(void* address, size_t bytes) { set_protection(address, bytes, true); }
+  // Starts tracking writes, or makes them faults; false if not all of the range is watched.
+  bool protect(void* address, size_t bytes) { return set_protection(address, bytes, true); }
   void unprotect(void* address, size_t bytes) { set_protection(address, bytes, false); }
 
  private:
   Status open_with(uint64_t features, const char* otherwise);
-  void set_protection(void* address, size_t bytes, bool on);
+  bool set_protection(void* address, size_t bytes, bool on);
 
   int fd_ = -1;
   bool tracks_writes_ = false, faults_on_writes_ = false;
@@ -74,9 +77,10 @@ class Pagemap {
   // Finds pages written since Userfaultfd::protect or the last call, and protects them again. Absent pages that were
   // never protected count as written.
   void written(void* address, size_t pages, PageBits& out) const;
-  // Finds them in any number of pages: calls visit(first, count), counted from the address.
+  // Finds them in any number of pages, and protects them again or not: calls visit(first, count), counted from the
+  // address.
   template <typename Visit>
-  void written_runs(void* address, size_t pages, const Visit& visit) const;
+  void written_runs(void* address, size_t pages, bool protect, const Visit& visit) const;
   // Finds pages of a private mapping that the kernel has copied because they were written.
   void copied(void* address, size_t pages, PageBits& out) const;
 
@@ -86,16 +90,17 @@ class Pagemap {
     size_t first, count;
   };
   // Scans from page `next` on and advances it; returns the number of runs.
-  size_t scan(void* address, size_t pages, size_t& next, Run* out) const;
+  size_t scan(void* address, size_t pages, bool protect, size_t& next, Run* out) const;
 
   int fd_ = -1;
 };
 
 template <typename Visit>
-void Pagemap::written_runs(void* address, size_t pages, const Visit& visit) const {
+void Pagemap::written_runs(void* address, size_t pages, bool protect, const Visit& visit) const {
   Run runs[most_runs];
   for (size_t next = 0; next < pages;)
-    for (size_t i = 0, found = scan(address, pages, next, runs); i < found; ++i) visit(runs[i].first, runs[i].count);
+    for (size_t i = 0, found = scan(address, pages, protect, next, runs); i < found; ++i)
+      visit(runs[i].first, runs[i].count);
 }
 
 }  // namespace hiroba

@@ -40,11 +40,8 @@ class Consistency {
   PageSet written();
 
  private:
-  void read_notices();
-  Status move_homes(const char* call);
-
   MemoryParts& parts_;
-  std::vector<uint64_t> words_, covered_;  // of barriers
+  std::vector<uint64_t> words_;  // of barriers
 };
 
 }  // namespace hiroba

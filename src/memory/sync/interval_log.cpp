@@ -53,25 +53,46 @@ uint64_t IntervalLog::append_all() {
 
 uint64_t IntervalLog::end() const { return word(log_of(job_.node) + published_at).load(std::memory_order_acquire); }
 
-// The count of reserved positions is read after the entries: if it shows that none of them had been overwritten, none
-// had been when they were read.
-bool IntervalLog::read(int node, uint64_t from, uint64_t to, std::vector<Notice>& out) {
+// The counts of reserved positions are read after the entries: if one shows that none of its log's had been
+// overwritten, none had been when they were read.
+bool IntervalLog::read(std::span<const Part> parts, std::vector<Notice>& out) {
   constexpr uint64_t slots = Layout::interval_slots;
-  if (to - from > slots) return false;
-  const int keeper = job_.first_rank_of(node);
-  incoming_.resize(to - from);
-  for (uint64_t at = from; at < to;) {
-    const uint64_t count = std::min(to - at, slots - at % slots);
-    transport_->get(&incoming_[at - from], keeper, layout_.interval_slot(keeper, at), count * sizeof(Notice));
-    at += count;
+  uint64_t total = 0;
+  for (const Part& part : parts) {
+    if (part.to - part.from > slots) return false;
+    total += part.to - part.from;
   }
+  incoming_.resize(total);
+  reserved_.resize(parts.size());
+  Completion entries, counts;
+  Notice* into = incoming_.data();
+  for (const auto& [node, from, to] : parts) {
+    const int keeper = job_.first_rank_of(node);
+    for (uint64_t at = from, count = 0; at < to; at += count, into += count) {
+      count = std::min(to - at, slots - at % slots);
+      transport_->one_sided().start_get(into, keeper, layout_.interval_slot(keeper, at), count * sizeof(Notice),
+                                        entries, nullptr);
+    }
+  }
+  transport_->one_sided().await(entries);
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  uint64_t reserved = 0;
-  transport_->get(&reserved, keeper, log_of(node) + reserved_at, sizeof reserved);
-  if (reserved - from > slots) return false;
-  for (const Notice entry : incoming_) {
+  for (size_t i = 0; i < parts.size(); ++i)
+    transport_->one_sided().start_get(&reserved_[i], job_.first_rank_of(parts[i].node),
+                                      log_of(parts[i].node) + reserved_at, sizeof reserved_[i], counts, nullptr);
+  transport_->one_sided().await(counts);
+  std::span<const Notice> rest(incoming_);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const uint64_t count = parts[i].to - parts[i].from;
+    if (reserved_[i] - parts[i].from > slots || !take(parts[i], rest.first(count), out)) return false;
+    rest = rest.subspan(count);
+  }
+  return true;
+}
+
+bool IntervalLog::take(const Part& part, std::span<const Notice> entries, std::vector<Notice>& out) const {
+  for (const Notice entry : entries) {
     const uint64_t writer = entry.word >> writer_shift;
-    if (node == job_.node && writer == writer_ && writer != shared_writer) continue;
+    if (part.node == job_.node && writer == writer_ && writer != shared_writer) continue;
     if (entry.pages() == 0) return false;
     out.push_back(Notice::make(entry.page(), entry.pages()));
   }

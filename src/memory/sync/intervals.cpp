@@ -65,17 +65,14 @@ uint64_t Intervals::release(std::span<uint64_t> vector) {
 // log.
 void Intervals::acquire_locked(std::span<const uint64_t> vector) {
   ++counts_.looked;
-  fresh_.clear();
-  bool known = !config_.pages->between(), any = false;
-  for (size_t node = 0; node < seen_.size(); ++node) {
-    if (vector[node] <= seen_[node]) continue;
-    any = true;
-    known = known && log_.read(static_cast<int>(node), seen_[node], vector[node], fresh_);
-  }
+  fresh_.clear(), unseen_.clear();
+  for (size_t node = 0; node < seen_.size(); ++node)
+    if (vector[node] > seen_[node]) unseen_.push_back({static_cast<int>(node), seen_[node], vector[node]});
+  const bool known = !config_.pages->between() && log_.read(unseen_, fresh_);
   counts_.entries += fresh_.size();
   if (!known) config_.pages->drop(), ++counts_.drops;
   else if (!fresh_.empty()) config_.pages->update(std::span(fresh_).first(merge_notices(fresh_)));
-  if (!any) return;
+  if (unseen_.empty()) return;
   for (size_t node = 0; node < seen_.size(); ++node) seen_[node] = std::max(seen_[node], vector[node]);
   ++version_, ++news_;
 }

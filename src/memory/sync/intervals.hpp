@@ -105,6 +105,7 @@ class Intervals {
   std::unique_ptr<std::atomic<uint64_t>[]> told_;   // for each rank, the news_ whose vector is beside its flags
   std::unique_ptr<std::atomic<bool>[]> looked_at_;  // ranks whose flags were read since the last sync()
   std::vector<Notice> fresh_;                       // entries of one release or acquire
+  std::vector<IntervalLog::Part> unseen_;           // of one acquire
   std::vector<uint64_t> joined_;                    // the maximum of those vectors
   Memory::Acquires counts_;
 };

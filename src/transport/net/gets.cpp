@@ -20,7 +20,6 @@ void Gets::request_pieces(void* to, int rank, uint64_t from, size_t bytes, Compl
       request(rank, h, at, part, completion, piggyback->payload, piggyback->bytes);
     }
     at += part, from += part, bytes -= part;
-    piggyback = nullptr;
   }
 }
 

@@ -1,4 +1,4 @@
-#include "memory/cache/notices.hpp"
+#include "memory/notices/notices.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -32,7 +32,7 @@ void NoticeLog::merge() {
   const size_t waiting = merge_notices(pending());
   std::copy_n(entries() + logged_, waiting, entries() + kept);
   logged_ = kept, count_ = kept + waiting;
-  limit_ = std::clamp<uint64_t>(2 * count_, few, Layout::notice_log_bytes / sizeof(Notice));
+  limit_ = std::clamp(2 * count_, few, most);
   assert(count_ < limit_);
 }
 

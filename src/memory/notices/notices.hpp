@@ -10,6 +10,7 @@
 #include <span>
 
 #include "memory/layout.hpp"
+#include "memory/notices/near_nodes.hpp"
 
 namespace hiroba {
 
@@ -22,21 +23,19 @@ struct Notice {
   static constexpr uint64_t most = (1 << 24) - 1;
 };
 
-// A notice in the ring of registrations of a directory. The lap distinguishes a new entry from the one that it
-// replaces.
-inline uint64_t registration_word(uint64_t index, uint64_t page, uint64_t pages) {
-  return (index / Layout::registration_slots % 255 + 1) << 56 | Notice::make(page, pages).word;
-}
-
 // Sorts runs of pages and merges those that overlap or touch; returns the number that is left.
 size_t merge_notices(std::span<Notice> notices);
 
 class NoticeLog {
  public:
-  void start(char* base, const Layout& layout, int rank) { base_ = base, layout_ = layout, rank_ = rank; }
+  void start(char* base, const Layout& layout, const Job& job) {
+    base_ = base, layout_ = layout, rank_ = job.rank, node_ = job.node, nnodes_ = job.nnodes;
+  }
 
-  void add(uint64_t page, uint64_t pages) {
-    for (; pages > Notice::most; page += Notice::most, pages -= Notice::most) add(page, Notice::most);
+  // `node`: of the homes of these pages.
+  void add(uint64_t page, uint64_t pages, int node) {
+    if (node != last_node_) nodes_ |= NearNodes::bit(node_, node, nnodes_), last_node_ = node;
+    for (; pages > Notice::most; page += Notice::most, pages -= Notice::most) add(page, Notice::most, node);
     if (count_ > logged_) {
       Notice& last = entries()[count_ - 1];
       if (page >= last.page() && page + pages <= last.page() + last.pages()) return;
@@ -50,26 +49,31 @@ class NoticeLog {
   }
 
   uint64_t count() const { return count_; }
+  uint32_t nodes() const { return nodes_; }  // the homes of all pages (NearNodes)
+  // Ends the log for those who know its length roughly.
+  void end() { entries()[count_] = {0}; }
   uint64_t parity() const { return parity_; }
   Notice operator[](uint64_t i) const { return entries()[i]; }
   std::span<Notice> pending() const { return {entries() + logged_, count_ - logged_}; }
   void logged() { logged_ = count_; }  // nothing is pending
-  void clear() { count_ = logged_ = 0; }
+  void clear() { count_ = logged_ = 0, nodes_ = 0, last_node_ = -1; }
   // Starts the next log, after the barrier that published this one.
   void turn() { parity_ ^= 1, clear(); }
 
  private:
-  static constexpr uint64_t few = 65536;
+  static constexpr uint64_t few = 65536, most = Layout::notice_log_bytes / sizeof(Notice) - 1;  // and the end
 
   Notice* entries() const { return reinterpret_cast<Notice*>(base_ + layout_.notice_log(rank_, parity_)); }
   void merge();
 
   char* base_ = nullptr;
   Layout layout_;
-  int rank_ = 0;
+  int rank_ = 0, node_ = 0, nnodes_ = 1;
   uint64_t parity_ = 0, count_ = 0;
   uint64_t logged_ = 0;  // of the count_ notices
   uint64_t limit_ = few;
+  uint32_t nodes_ = 0;
+  int last_node_ = -1;  // that was added
 };
 
 }  // namespace hiroba

@@ -1,0 +1,153 @@
+#include "memory/notices/home_writes.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "base/log.hpp"
+#include "memory/page_runs.hpp"
+#include "memory/sparse.hpp"
+
+namespace hiroba {
+
+namespace {
+
+// Tracked runs with at most this gap are scanned as one: a page of the gap costs a first-write fault, a scan costs a
+// system call.
+constexpr uint64_t merge_gap = 4;
+
+void append(std::vector<PageRun>& runs, uint64_t page) {
+  if (!runs.empty() && page == runs.back().first + runs.back().pages) ++runs.back().pages;
+  else runs.push_back({page, 1});
+}
+
+}  // namespace
+
+void HomeWrites::remove(std::span<const PageRun> runs) {
+  once_.runs = without(once_.runs, runs);
+  again_.runs = without(again_.runs, runs);
+}
+
+// Pages that are not known can matter only if another node has copied them.
+bool HomeWrites::collect(NoticeLog& notices, bool for_all) {
+  if (!exact()) return !any_copied();
+  if (config_.sharers->count() != registrations_seen_) read_registrations(notices);
+  for (Pages* const pages : {&once_, &again_}) {
+    if (pages->changed) tidy(*pages);
+    found_.clear();
+    find(pages->runs, !for_all || pages == &again_);
+    if (found_.empty()) continue;
+    const std::lock_guard guard(config_.sharers->lock(config_.job.node));
+    for (const PageRun& run : found_) note(*pages, run, for_all, notices);
+    end_protection();
+  }
+  return true;
+}
+
+void HomeWrites::find(const std::vector<PageRun>& runs, bool protect) {
+  for (const PageRun& run : runs)
+    config_.pagemap->written_runs(config_.base + (run.first << page_shift), run.pages, protect,
+                                  [&](uint64_t first, uint64_t pages) {
+                                    found_.push_back({run.first + first, pages});
+                                  });
+}
+
+// Written pages. Nobody has a copy of an idle one.
+void HomeWrites::note(Pages& pages, const PageRun& found, bool for_all, NoticeLog& notices) {
+  uint64_t faults = 0;
+  for (uint64_t page = found.first; page < found.first + found.pages; ++page) {
+    const uint8_t flags = config_.sharers->flags(page);
+    if ((flags & Sharers::tracked) == 0) continue;
+    ++faults;
+    if ((flags & Sharers::idle) == 0) notices.add(page, 1, config_.job.node);
+    if (!for_all) continue;
+    if (flags == (Sharers::tracked | Sharers::again)) config_.sharers->set_flags(page, flags | Sharers::idle);
+    else end_tracking(page), pages.changed = true;
+  }
+  Array* const array = config_.arrays->live(found.first);
+  if (array != nullptr) count(array->counters.home_faults, faults);
+}
+
+// A page of once_ is not protected now. One of again_ is, and loses that because no rank has copied it since.
+void HomeWrites::end_tracking(uint64_t page) {
+  const bool was_protected = (config_.sharers->flags(page) & Sharers::again) != 0;
+  config_.sharers->set_flags(page, was_protected ? 0U : unsigned{Sharers::again});
+  if (was_protected) append(ended_, page);
+}
+
+void HomeWrites::end_protection() {
+  for (const PageRun& run : ended_)
+    config_.uffd->unprotect(config_.base + (run.first << page_shift), run.pages << page_shift);
+  ended_.clear();
+}
+
+// Pages that other nodes have begun to copy.
+void HomeWrites::read_registrations(NoticeLog& notices) {
+  const std::lock_guard guard(config_.sharers->lock(config_.job.node));
+  const uint64_t count = config_.sharers->count();
+  if (count - registrations_seen_ > Layout::registration_slots) read_directory(notices);
+  else
+    for (uint64_t number = registrations_seen_; number < count; ++number) {
+      const PageRun run = config_.sharers->registration(number);
+      for (uint64_t page = run.first; page < run.first + run.pages; ++page)
+        if (home_here(page)) track(page, notices);
+    }
+  registrations_seen_ = count;
+}
+
+// Looks at every byte of the directory that was ever written.
+void HomeWrites::read_directory(NoticeLog& notices) {
+  const Job& job = config_.job;
+  const int fd = job.node_fds[static_cast<size_t>(job.node)];
+  const uint64_t directory = config_.layout.directory(job.rank);
+  config_.arrays->for_each_live([&](const Array& array) {
+    array.for_each_run_of([&job](int rank) { return job.node_of(rank) == job.node; },
+                          [&](uint64_t first, uint64_t pages) {
+                            for_each_data(fd, directory + first, directory + first + pages,
+                                          [&](uint64_t begin, uint64_t end) {
+                                            for (uint64_t at = begin; at < end; ++at) track(at - directory, notices);
+                                          });
+                          });
+  });
+}
+
+// A page whose writes nobody else could begin to track is put into the notices once, and tracked from now on.
+void HomeWrites::track(uint64_t page, NoticeLog& notices) {
+  const uint8_t flags = config_.sharers->flags(page);
+  if ((flags & Sharers::unarmed) != 0) {
+    if (!config_.sharers->arm_here(page, 1))
+      end_job(1, "array %s: userfaultfd cannot watch it; use --tracking mprotect", config_.arrays->live(page)->name);
+    config_.sharers->set_flags(page, Sharers::tracked | Sharers::again);
+    notices.add(page, 1, config_.job.node);
+  } else if ((flags & Sharers::tracked) == 0) {
+    return;
+  }
+  Pages& pages = (config_.sharers->flags(page) & Sharers::again) != 0 ? again_ : once_;
+  append(pages.runs, page);
+  pages.changed = true;
+}
+
+bool HomeWrites::home_here(uint64_t page) const {
+  const Array* const array = config_.arrays->live(page);
+  return array != nullptr && config_.job.node_of(array->home(page).rank) == config_.job.node;
+}
+
+// Sorts and merges runs, and leaves out pages that do not belong to them, but for small gaps of untracked ones.
+void HomeWrites::tidy(Pages& pages) const {
+  merge_runs(pages.runs);
+  std::vector<PageRun> kept;
+  for (const PageRun& run : pages.runs)
+    for (uint64_t page = run.first; page < run.first + run.pages; ++page) {
+      if (!belongs(page, pages)) continue;
+      bool near = !kept.empty() && page <= kept.back().first + kept.back().pages + merge_gap;
+      for (uint64_t gap = near ? kept.back().first + kept.back().pages : page; gap < page; ++gap)
+        near = near && home_here(gap) && !is_tracked(gap);
+      if (near) kept.back().pages = page + 1 - kept.back().first;
+      else kept.push_back({page, 1});
+    }
+  pages.runs = std::move(kept);
+  pages.changed = false;
+}
+
+}  // namespace hiroba

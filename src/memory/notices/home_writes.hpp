@@ -1,0 +1,70 @@
+// Tracks this rank's writes to pages of this node of which other nodes have copies: the other half of the write
+// notices. README.md, "Home pages", has the protocol and why no write is missed.
+//
+// Pages that no other node has copied are not tracked and cost nothing. Threads: one at a time; remove() is collective.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "memory/array_table.hpp"
+#include "memory/notices/notices.hpp"
+#include "memory/notices/sharers.hpp"
+#include "memory/space/uffd.hpp"
+
+namespace hiroba {
+
+class HomeWrites {
+ public:
+  struct Config {
+    Layout layout;
+    Job job;
+    char* base = nullptr;
+    ArrayTable* arrays = nullptr;
+    Userfaultfd* uffd = nullptr;  // if it does not track writes, written home pages are not known
+    Pagemap* pagemap = nullptr;
+    Sharers* sharers = nullptr;
+  };
+  void start(const Config& config) { config_ = config; }
+
+  // Returns whether another node may have copies of this node's pages.
+  bool any_copied() const { return config_.sharers->count() != 0; }
+
+  bool exact() const { return config_.uffd->tracks_writes(); }
+
+  // Stops tracking pages, in order, whose home is not, or not yet, on this node.
+  void remove(std::span<const PageRun> runs);
+
+  // Adds the pages written since the last call, of which other nodes may have copies. Returns false if they are not
+  // known and there may be some. `for_all`: all ranks will have read the notices, and dropped their copies of these
+  // pages, before any of them goes on; no other thread of this rank touches shared memory.
+  bool collect(NoticeLog& notices, bool for_all);
+
+ private:
+  // Sorted and disjoint runs of tracked pages; some that are not tracked may lie between.
+  struct Pages {
+    uint8_t kind;  // the flags of a byte that tell its pages from the others': again or none
+    std::vector<PageRun> runs;
+    bool changed = false;  // not tidy
+  };
+  void read_registrations(NoticeLog& notices);
+  void read_directory(NoticeLog& notices);
+  void track(uint64_t page, NoticeLog& notices);
+  void find(const std::vector<PageRun>& runs, bool protect);
+  void note(Pages& pages, const PageRun& found, bool for_all, NoticeLog& notices);
+  void end_tracking(uint64_t page);
+  void end_protection();
+  void tidy(Pages& pages) const;
+  bool is_tracked(uint64_t page) const { return (config_.sharers->flags(page) & Sharers::tracked) != 0; }
+  bool belongs(uint64_t page, const Pages& pages) const {
+    return is_tracked(page) && (config_.sharers->flags(page) & Sharers::again) == pages.kind;
+  }
+  bool home_here(uint64_t page) const;
+
+  Config config_;
+  uint64_t registrations_seen_ = 0;
+  Pages once_{0, {}}, again_{Sharers::again, {}};  // the latter stay tracked when they are written
+  std::vector<PageRun> found_, ended_;  // of one call: written pages, and protected ones that are not tracked any more
+};
+
+}  // namespace hiroba
