@@ -19,7 +19,8 @@ class Transport;
 // The number types of accumulate().
 enum class Number : uint8_t { int32, int64, float32, float64 };
 
-// An active message on a get: the handler runs before the get reads.
+// An active message on a get: the handler runs before the get reads. A get that is sent in pieces carries it in each,
+// because a piece may overtake another; so the handler may run more than once.
 struct Piggyback {
   int handler;
   const void* payload;

@@ -163,6 +163,34 @@ TEST_F(HomeWritesTest, ReleasesEndNoTracking) {
   EXPECT_EQ(5u, faults());
 }
 
+TEST_F(HomeWritesTest, ABarrierEndsTheTrackingOfWhatReleasesHaveNoted) {
+  for (int time = 0; time < 3; ++time) {
+    copy(3);
+    write(3);
+    writes.collect(notices, false);
+    EXPECT_EQ(Pages{3}, barrier()) << "the notices of the epoch";
+    EXPECT_FALSE(is_copied(3));
+    EXPECT_EQ(1u, faults());
+    EXPECT_EQ(time > 0, is_tracked(3));
+  }
+  write(3);
+  EXPECT_EQ(Pages{}, release()) << "nobody has a copy";
+  EXPECT_FALSE(is_tracked(3));
+  write(3);
+  EXPECT_EQ(Pages{}, barrier());
+  EXPECT_EQ(1u, faults());
+}
+
+TEST_F(HomeWritesTest, NoticesThatWereClearedEndNoTracking) {
+  copy(3);
+  write(3);
+  EXPECT_EQ(Pages{3}, release()) << "and clears them";
+  EXPECT_EQ(Pages{}, barrier());
+  EXPECT_TRUE(is_tracked(3));
+  write(3);
+  EXPECT_EQ(Pages{3}, barrier());
+}
+
 TEST_F(HomeWritesTest, ACopyOfAnEarlierEpochIsStillTracked) {
   copy(3);
   copy(4);

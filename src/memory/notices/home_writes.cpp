@@ -27,12 +27,15 @@ void append(std::vector<PageRun>& runs, uint64_t page) {
 void HomeWrites::remove(std::span<const PageRun> runs) {
   once_.runs = without(once_.runs, runs);
   again_.runs = without(again_.runs, runs);
+  merge_runs(noted_);
+  noted_ = without(noted_, runs);
 }
 
 // Pages that are not known can matter only if another node has copied them.
 bool HomeWrites::collect(NoticeLog& notices, bool for_all) {
   if (!exact()) return !any_copied();
   if (config_.sharers->count() != registrations_seen_) read_registrations(notices);
+  if (notices.clears() != noted_in_) noted_.clear(), noted_in_ = notices.clears();
   for (Pages* const pages : {&once_, &again_}) {
     if (pages->changed) tidy(*pages);
     found_.clear();
@@ -42,6 +45,7 @@ bool HomeWrites::collect(NoticeLog& notices, bool for_all) {
     for (const PageRun& run : found_) note(*pages, run, for_all, notices);
     end_protection();
   }
+  if (for_all && !noted_.empty()) end_noted();
   return true;
 }
 
@@ -53,27 +57,45 @@ void HomeWrites::find(const std::vector<PageRun>& runs, bool protect) {
                                   });
 }
 
-// Written pages. Nobody has a copy of an idle one.
+// Written pages. Nobody has a copy of an idle one. A scan that protects nothing leaves them unprotected.
 void HomeWrites::note(Pages& pages, const PageRun& found, bool for_all, NoticeLog& notices) {
+  const bool is_protected = !for_all || &pages == &again_;
   uint64_t faults = 0;
   for (uint64_t page = found.first; page < found.first + found.pages; ++page) {
     const uint8_t flags = config_.sharers->flags(page);
     if ((flags & Sharers::tracked) == 0) continue;
     ++faults;
-    if ((flags & Sharers::idle) == 0) notices.add(page, 1, config_.job.node);
-    if (!for_all) continue;
-    if (flags == (Sharers::tracked | Sharers::again)) config_.sharers->set_flags(page, flags | Sharers::idle);
-    else end_tracking(page), pages.changed = true;
+    const bool idle = (flags & Sharers::idle) != 0;
+    if (!idle) notices.add(page, 1, config_.job.node);
+    if (idle || for_all) end_copies(page, is_protected);
+    else append(noted_, page);
   }
+  constexpr size_t many = 1024;
+  if (noted_.size() >= std::max(many, 2 * noted_merged_)) merge_runs(noted_), noted_merged_ = noted_.size();
   Array* const array = config_.arrays->live(found.first);
   if (array != nullptr) count(array->counters.home_faults, faults);
 }
 
-// A page of once_ is not protected now. One of again_ is, and loses that because no rank has copied it since.
-void HomeWrites::end_tracking(uint64_t page) {
-  const bool was_protected = (config_.sharers->flags(page) & Sharers::again) != 0;
-  config_.sharers->set_flags(page, was_protected ? 0U : unsigned{Sharers::again});
-  if (was_protected) append(ended_, page);
+// Pages that releases have found, and that all ranks drop by the notices of this barrier.
+void HomeWrites::end_noted() {
+  const std::lock_guard guard(config_.sharers->lock(config_.job.node));
+  for (const PageRun& run : noted_)
+    for (uint64_t page = run.first; page < run.first + run.pages; ++page)
+      if ((config_.sharers->flags(page) & (Sharers::tracked | Sharers::idle)) == Sharers::tracked)
+        end_copies(page, true);
+  end_protection();
+  noted_.clear(), noted_merged_ = 0;
+}
+
+// No rank has a copy of a written page any more. It stays tracked if ranks copy it again and again, until it is written
+// when nobody has.
+void HomeWrites::end_copies(uint64_t page, bool is_protected) {
+  const uint8_t flags = config_.sharers->flags(page);
+  if (flags == (Sharers::tracked | Sharers::again)) return config_.sharers->set_flags(page, flags | Sharers::idle);
+  const bool was_again = (flags & Sharers::again) != 0;
+  config_.sharers->set_flags(page, was_again ? 0U : unsigned{Sharers::again});
+  (was_again ? again_ : once_).changed = true;
+  if (is_protected) append(ended_, page);
 }
 
 void HomeWrites::end_protection() {

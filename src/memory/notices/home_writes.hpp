@@ -52,7 +52,8 @@ class HomeWrites {
   void track(uint64_t page, NoticeLog& notices);
   void find(const std::vector<PageRun>& runs, bool protect);
   void note(Pages& pages, const PageRun& found, bool for_all, NoticeLog& notices);
-  void end_tracking(uint64_t page);
+  void end_noted();
+  void end_copies(uint64_t page, bool is_protected);
   void end_protection();
   void tidy(Pages& pages) const;
   bool is_tracked(uint64_t page) const { return (config_.sharers->flags(page) & Sharers::tracked) != 0; }
@@ -65,6 +66,9 @@ class HomeWrites {
   uint64_t registrations_seen_ = 0;
   Pages once_{0, {}}, again_{Sharers::again, {}};  // the latter stay tracked when they are written
   std::vector<PageRun> found_, ended_;  // of one call: written pages, and protected ones that are not tracked any more
+  std::vector<PageRun> noted_;          // found by releases since the notices were last cleared
+  size_t noted_merged_ = 0;             // their number when they were last merged
+  uint64_t noted_in_ = 0;               // NoticeLog::clears() of these notices
 };
 
 }  // namespace hiroba

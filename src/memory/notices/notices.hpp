@@ -56,7 +56,8 @@ class NoticeLog {
   Notice operator[](uint64_t i) const { return entries()[i]; }
   std::span<Notice> pending() const { return {entries() + logged_, count_ - logged_}; }
   void logged() { logged_ = count_; }  // nothing is pending
-  void clear() { count_ = logged_ = 0, nodes_ = 0, last_node_ = -1; }
+  void clear() { count_ = logged_ = 0, nodes_ = 0, last_node_ = -1, ++clears_; }
+  uint64_t clears() const { return clears_; }
   // Starts the next log, after the barrier that published this one.
   void turn() { parity_ ^= 1, clear(); }
 
@@ -74,6 +75,7 @@ class NoticeLog {
   uint64_t limit_ = few;
   uint32_t nodes_ = 0;
   int last_node_ = -1;  // that was added
+  uint64_t clears_ = 0;
 };
 
 }  // namespace hiroba
