@@ -76,13 +76,14 @@ function(hiroba_wire_settings plugin out)
   set(${out} ${settings} PARENT_SCOPE)
 endfunction()
 
-# hiroba_wire_lines(LIST WORDS): appends a line for each plug-in that is built here: its name, the words, its options.
+# hiroba_wire_lines(LIST WORDS [SUFFIX]): appends a line for each plug-in that is built here: its name with the suffix,
+# the words, its options.
 function(hiroba_wire_lines list words)
   hiroba_wires_built(wires)
   foreach(wire ${wires})
     hiroba_wire_settings(${wire} settings)
     list(JOIN settings " " settings)
-    list(APPEND ${list} "${wire} ${words} ${settings}")
+    list(APPEND ${list} "${wire}${ARGN} ${words} ${settings}")
   endforeach()
   set(${list} ${${list}} PARENT_SCOPE)
 endfunction()
