@@ -9,17 +9,16 @@
 namespace hiroba {
 
 struct Lanes::Slot {
-  alignas(64) std::atomic<uint32_t> call;  // number of the call that this rank has given data for
+  alignas(pair_of_lines) std::atomic<uint32_t> call;  // number of the call that this rank has given data for
   char name[name_bytes];
-  char place[place_bytes];  // of the call in the program, where the caller knows it; it is not compared
   char data[most_bytes];
-
-  std::string text() const { return *place == '\0' ? name : format("%s at %s", name, place); }
 };
 
 struct Lanes::Lane {
-  alignas(64) std::atomic<uint32_t> finished[slots];  // the latest call of each slot that this rank has finished
+  // The latest call of each slot that this rank has finished.
+  alignas(pair_of_lines) std::atomic<uint32_t> finished[slots];
   Slot slot[slots];
+  char place[slots][place_bytes];  // of the calls in the program; only messages use it
 };
 
 Lanes::Name::Name(const char* of) {
@@ -37,6 +36,15 @@ Lanes::Lane& Lanes::lane(int lane, int rank) const {
 
 Lanes::Slot& Lanes::slot(const Members& members, int member, uint32_t call) const {
   return lane(members.lane, members.team.rank(member)).slot[call % slots];
+}
+
+char* Lanes::place(const Members& members, int member, uint32_t call) const {
+  return lane(members.lane, members.team.rank(member)).place[call % slots];
+}
+
+std::string Lanes::text(const Members& members, int member, uint32_t call) const {
+  const char *const name = slot(members, member, call).name, *const at = place(members, member, call);
+  return *at == '\0' ? name : format("%s at %s", name, at);
 }
 
 uint32_t Lanes::calls(int number, int rank) const {
@@ -81,11 +89,12 @@ bool Lanes::can_write(const Members& members, int member, uint32_t call) const {
   return static_cast<int32_t>(finished.load(std::memory_order_acquire) - (call - slots)) >= 0;
 }
 
-void Lanes::give(const Members& members, const Step& step, uint32_t call, const Name& name, const char* place) const {
+void Lanes::give(const Members& members, const Step& step, uint32_t call, const Name& name, const char* at) const {
   Slot& mine = slot(members, members.me, call);
   // The data first: what follows is in the line that the others poll, which they would take back in between.
   if (step.gives) std::memcpy(mine.data, step.give.base, step.whole);
-  mine.place[std::string_view(place).copy(mine.place, place_bytes - 1)] = '\0';
+  char* const shown = place(members, members.me, call);
+  shown[std::string_view(at).copy(shown, place_bytes - 1)] = '\0';
   mine.call.store(call - 1, std::memory_order_relaxed);  // a late reader sees that the name changes
   std::atomic_thread_fence(std::memory_order_release);
   std::memcpy(mine.name, name.text, name_bytes);
@@ -102,13 +111,14 @@ Status Lanes::find(const Members& members, const Step& step, int member, uint32_
   block = theirs.data + (step.same ? 0 : static_cast<size_t>(members.me) * step.take.bytes_of(member));
   if (std::memcmp(theirs.name, name.text, name_bytes) == 0) return {};
   const int other = members.team.rank(member);
-  const Slot& mine = slot(members, members.me, call);
-  const auto where = [&](int rank, const Slot& its) {
-    return *its.place != '\0' ? "" : call_place(*world_->board, rank, rank == world_->rank);
+  const auto where = [&](int of) {
+    const int rank = members.team.rank(of);
+    const std::string known = text(members, of, call);
+    return *place(members, of, call) != '\0' ? known : known + call_place(*world_->board, rank, rank == world_->rank);
   };
-  const std::string here = where(world_->rank, mine);
-  return Parcels::calls_differ(format("rank %d is in %s%s, rank %d is in %s%s", other, theirs.text().c_str(),
-                                      where(other, theirs).c_str(), world_->rank, mine.text().c_str(), here.c_str()));
+  const std::string here = where(members.me);  // first, because the other one waits for it, too
+  return Parcels::calls_differ(
+      format("rank %d is in %s, rank %d is in %s", other, where(member).c_str(), world_->rank, here.c_str()));
 }
 
 // Compares a call in which this rank took nothing from the member, as a broadcast with two roots.
@@ -116,7 +126,8 @@ Status Lanes::same_call(const Members& members, int member, uint32_t call) const
   const Slot &mine = slot(members, members.me, call), &theirs = slot(members, member, call);
   if (std::memcmp(theirs.name, mine.name, name_bytes) == 0) return {};
   return Parcels::calls_differ(format("rank %d was in %s, rank %d was in %s", members.team.rank(member),
-                                      theirs.text().c_str(), world_->rank, mine.text().c_str()));
+                                      text(members, member, call).c_str(), world_->rank,
+                                      text(members, members.me, call).c_str()));
 }
 
 // Compares calls of this rank that are not compared with all yet, as far as the others have made them. If a slot holds

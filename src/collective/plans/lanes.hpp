@@ -22,7 +22,9 @@ class Lanes {
   static constexpr uint32_t slots = 16;
   static constexpr size_t most_bytes = size_t{32} << 10;  // maximum that a rank gives
   static constexpr size_t name_bytes = 60, place_bytes = 64;
-  static constexpr uint64_t bytes = most * (slots * sizeof(uint32_t) + slots * (64 + place_bytes + most_bytes));
+  // The line that others poll and the one with small data are a pair, which processors fetch at once.
+  static constexpr size_t pair_of_lines = 128;
+  static constexpr uint64_t bytes = most * (pair_of_lines + slots * (pair_of_lines + most_bytes + place_bytes));
 
   void start(const World& world, const CallLog& log, const Questions& questions, const Tuning& tuning, uint64_t offset,
              uint64_t stride) {
@@ -58,10 +60,13 @@ class Lanes {
   };
   Lane& lane(int lane, int rank) const;
   Slot& slot(const Members& members, int member, uint32_t call) const;
+  // Returns where the program has made the call that the member's slot has the name of; "" if that is not known.
+  char* place(const Members& members, int member, uint32_t call) const;
+  std::string text(const Members& members, int member, uint32_t call) const;
   Status compare(Members& members, uint32_t last) const;
   Status same_call(const Members& members, int member, uint32_t call) const;
   bool can_write(const Members& members, int member, uint32_t call) const;
-  void give(const Members& members, const Step& step, uint32_t call, const Name& name, const char* place) const;
+  void give(const Members& members, const Step& step, uint32_t call, const Name& name, const char* at) const;
   bool has_given(const Members& members, int member, uint32_t call) const;
   // Finds the member's block; requires that it has given it.
   Status find(const Members& members, const Step& step, int member, uint32_t call, const Name& name,
