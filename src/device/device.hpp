@@ -1,0 +1,120 @@
+// The contract of this floor: sections of memory on devices, and kernels that use them there. README.md has the
+// protocols, include/hiroba/device.h what a program may rely on.
+//
+// A Devices object is one rank's part; its notation owns it. Calls are thread-safe, but for those with one stream; they
+// put work into streams, which threads of this floor carry out. wait(), drop() and calls that need room in a full
+// device block. Errors of work are returned by the next call that has to do with it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.hpp"
+#include "base/tables/options.hpp"
+#include "collective/collective.hpp"
+#include "section/section.hpp"
+
+namespace hiroba {
+
+using DeviceSection = SectionOf<3>;
+using DeviceFunction = int (*)(void* const* data, const void* argument, void* stream);
+
+enum class DeviceKind { host = 1, cuda = 2 };
+
+struct DeviceDescription {
+  std::string name, link;  // link: to the memory of this machine
+  int number = 0;          // of the machine
+  int domain = -1;         // NUMA domain; -1: not known
+  uint64_t memory = 0;
+};
+
+// Option devices, and what else a device needs to know.
+struct DeviceSettings {
+  std::string backend = "auto";  // auto, none, host or cuda
+  int count = -1;                // of this machine; -1: all
+  uint64_t cache = 0;            // bytes of copies on each device; 0: four fifths of its memory
+  uint64_t host_memory = uint64_t{1} << 30;
+  uint64_t seed = 0;  // option chaos: host devices reorder and delay, and copy as others do, by pinned memory
+  int threads = 1;    // that pack and unpack sections
+  size_t piece = size_t{2} << 20;
+
+  static Status from_options(const Options& options, DeviceSettings& out);
+};
+
+// What this floor asks of those around it.
+struct DeviceSurroundings {
+  int rank = 0;
+  bool check = false;
+  std::function<std::string(const void* address)> name_of = {};           // "a[3][5]"
+  std::function<std::string(const void* address)> array_of = {};          // "a"
+  std::function<void(const void* address, size_t bytes)> prefetch = {};   // of pages of other nodes
+  std::function<uint64_t()> changes = {};                                 // counts arrays that were freed
+  std::vector<int> domains = {-1};                                        // of the ranks of this node
+  int index = 0;                                                          // of this rank among them
+};
+
+struct DeviceKernel {
+  const char* name;
+  DeviceFunction host, cuda;  // null: not for these devices
+};
+struct DeviceAccess {
+  DeviceSection section;
+  bool reads, writes;
+};
+
+class DeviceStream;
+struct DeviceParts;
+
+class Devices {
+ public:
+  Devices();
+  ~Devices();
+  void start(const DeviceSettings& settings, DeviceSurroundings surroundings);
+  // Waits for all work; its errors, and mistakes that were not told yet, are returned.
+  Status finish();
+  // Waits until no preload or overload uses the memory of the processor; kernels may go on.
+  Status leave_memory();
+  void stop();  // ends all threads
+  bool used() const;
+
+  // Finds the devices at the first call.
+  Status count(int& out);
+  struct Properties {
+    DeviceDescription description;
+    DeviceKind kind;
+    uint64_t cache, used;
+  };
+  Status properties(int device, Properties& out);
+
+  Status make_stream(int device, DeviceStream*& out);
+  Status free_stream(DeviceStream& stream);
+  // A request that is complete when all has happened that was put into the stream.
+  Status mark(DeviceStream& stream, const char* place, std::shared_ptr<Request>& out);
+  Status order(DeviceStream& later, DeviceStream& earlier);
+
+  Status preload(const DeviceSection& section, DeviceStream& stream, const char* place, std::shared_ptr<Request>& out);
+  Status overload(const DeviceSection& section, DeviceStream& stream, const char* place, std::shared_ptr<Request>& out);
+  Status launch(const DeviceKernel& kernel, DeviceStream& stream, std::span<const DeviceAccess> accesses,
+                const void* argument, size_t bytes, const char* place);
+  Status hold(const DeviceSection& section, DeviceStream& stream, const char* place, void*& out);
+  Status drop(const DeviceSection& section, DeviceStream& stream);
+
+  // Bytes that this rank's preloads and overloads have moved, and that preloads have found unchanged.
+  struct Moved {
+    uint64_t preloaded = 0, unchanged = 0, overloaded = 0;
+  };
+  Moved moved() const;
+
+ private:
+  std::unique_ptr<DeviceParts> parts_;
+};
+
+// What `hiroba info` prints of the devices of this machine.
+std::string describe_devices();
+
+}  // namespace hiroba

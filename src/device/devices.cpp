@@ -1,0 +1,336 @@
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "device/moves.hpp"
+#include "device/parts.hpp"
+#include "section/walk.hpp"
+
+namespace hiroba {
+
+namespace {
+
+using Guard = std::lock_guard<std::mutex>;
+
+// What the program waits for. Once it has, later calls come after it.
+class DeviceRequest final : public Request {
+ public:
+  DeviceRequest(DeviceParts& parts, DeviceCallPtr call, std::string name, int device)
+      : parts_(parts), call_(std::move(call)), name_(std::move(name)), device_(device) {}
+  Status advance(bool& complete) override {
+    if (call_ != nullptr) HIROBA_TRY(call_->done(complete));
+    complete = complete || call_ == nullptr;
+    if (!complete || call_ == nullptr) return {};
+    const Guard guard(parts_.lock);
+    HIROBA_TRY(parts_.order.told());
+    parts_.order.waited(call_->clock);
+    return {};
+  }
+  std::string missing() const override { return format("device %d has not done it", device_); }
+  std::string name() const override { return name_; }
+
+ private:
+  DeviceParts& parts_;
+  const DeviceCallPtr call_;  // null: nothing to do
+  const std::string name_;
+  const int device_;
+};
+
+std::string name_of(const char* call, const char* place) {
+  return *place == '\0' ? call : format("%s at %s", call, place);
+}
+
+// A section of a call on its device.
+struct Found {
+  DeviceCopyPtr copy;
+  DeviceSection host, there;
+};
+
+class Calls {
+ public:
+  Calls(DeviceParts& parts, DeviceStream& stream, const char* place)
+      : parts_(parts), stream_(stream), place_(place), number_(stream.device_number()) {}
+
+  Status begin() {
+    HIROBA_TRY(parts_.drop_freed());
+    HIROBA_TRY(parts_.device(number_, device_));
+    call_ = std::make_shared<DeviceCall>();
+    call_->clock = parts_.order.begin(stream_.number());
+    return device_->open->make_event(call_->event);
+  }
+  Status use(DeviceUse::Kind kind, const DeviceSection& section, const char* kernel = "", bool written_back = false) {
+    DeviceUse use = {kind, section, number_, place_, kernel};
+    use.written_back = written_back;
+    return parts_.order.add(std::move(use), stream_.number(), nothing_);
+  }
+  // True if the call is a mistake that the next one tells.
+  bool nothing() const { return nothing_; }
+
+  Status find(const DeviceSection& section, bool make, Found& out) {
+    out.host = section;
+    out.copy = device_->copies->find(section, out.there);
+    if (out.copy == nullptr) {
+      if (!make)
+        return Status::error(format("%s is on device %d in several parts, or not all of it; preload it as one section",
+                                    parts_.describe(section).c_str(), number_));
+      HIROBA_TRY(device_->copies->make(section, place_, out.copy));
+      out.there = section.dense(out.copy->device);
+    }
+    out.copy->add_user(stream_);
+    return {};
+  }
+  // A section that is read there is what the program sees, unless a kernel has written it in another copy.
+  Status check_fresh(const Found& found) const {
+    if (found.copy->stale.empty()) return {};
+    return Status::error(format("%s on device %d is out of date: %s has written some of it in another copy; overload "
+                                "that, and preload this again",
+                                parts_.describe(found.host).c_str(), number_, found.copy->stale.c_str()));
+  }
+  void now_fresh(const Found& found) const {
+    if (covers(found.host, found.copy->section)) found.copy->stale.clear();
+  }
+  void others_are_stale(const Found& found, const std::string& by) const {
+    device_->copies->for_each([&](DeviceCopy& copy) {
+      if (&copy != found.copy.get() && overlap(copy.section, found.host)) copy.stale = by;
+    });
+  }
+  DeviceMove move_of(const Found& found) const {
+    return {stream_, parts_.helpers, parts_.settings.piece, found.host, found.there, *found.copy, place_};
+  }
+  void put(DeviceStream::Act act) {
+    stream_.put(call_, [act = std::move(act), call = call_.get(), &stream = stream_]() -> Status {
+      HIROBA_TRY(act());
+      return stream.queue().record(*call->event);
+    });
+  }
+  std::shared_ptr<Request> request(const char* name) const {
+    return std::make_shared<DeviceRequest>(parts_, nothing_ ? nullptr : call_, name_of(name, place_), number_);
+  }
+  UsedDevice& device() const { return *device_; }
+
+ private:
+  DeviceParts& parts_;
+  DeviceStream& stream_;
+  const char* const place_;
+  const int number_;
+  UsedDevice* device_ = nullptr;
+  DeviceCallPtr call_;
+  bool nothing_ = false;
+};
+
+}  // namespace
+
+Devices::Devices() : parts_(std::make_unique<DeviceParts>()) {}
+Devices::~Devices() { stop(); }
+
+void Devices::start(const DeviceSettings& settings, DeviceSurroundings surroundings) {
+  parts_->settings = settings;
+  parts_->around = std::move(surroundings);
+}
+
+bool Devices::used() const { return !parts_->streams.empty(); }
+
+Status Devices::finish() {
+  const Guard guard(parts_->lock);
+  HIROBA_TRY(parts_->order.told());
+  for (const auto& stream : parts_->streams) HIROBA_TRY(stream->finish());
+  return {};
+}
+
+Status Devices::leave_memory() {
+  const Guard guard(parts_->lock);
+  HIROBA_TRY(parts_->order.told());
+  for (const auto& stream : parts_->streams) {
+    const auto call = std::make_shared<DeviceCall>();
+    stream->put(call, [] { return Status(); });
+    HIROBA_TRY(call->wait());
+  }
+  return {};
+}
+
+void Devices::stop() {
+  const Guard guard(parts_->lock);
+  parts_->streams.clear();
+  parts_->helpers.stop();
+  for (const UsedDevice& used : parts_->devices)
+    if (used.copies != nullptr) used.copies->drop_all();
+  parts_->devices.clear();
+}
+
+Status Devices::count(int& out) {
+  const Guard guard(parts_->lock);
+  HIROBA_TRY(parts_->find_devices());
+  out = static_cast<int>(parts_->devices.size());
+  return {};
+}
+
+Status Devices::properties(int device, Properties& out) {
+  const Guard guard(parts_->lock);
+  UsedDevice* used = nullptr;
+  HIROBA_TRY(parts_->device(device, used));
+  out = {used->description, parts_->backend->kind(), used->cache, used->copies->used()};
+  return {};
+}
+
+Status Devices::make_stream(int device, DeviceStream*& out) {
+  const Guard guard(parts_->lock);
+  UsedDevice* used = nullptr;
+  HIROBA_TRY(parts_->device(device, used));
+  auto stream = std::make_unique<DeviceStream>(*used->open, device, parts_->order.add_stream());
+  HIROBA_TRY(stream->start());
+  out = stream.get();
+  parts_->streams.push_back(std::move(stream));
+  return {};
+}
+
+Status Devices::free_stream(DeviceStream& stream) {
+  const Guard guard(parts_->lock);
+  HIROBA_TRY(parts_->order.told());
+  HIROBA_TRY(stream.finish());
+  parts_->order.waited(parts_->order.begin(stream.number()));
+  for (const UsedDevice& used : parts_->devices)
+    if (used.copies != nullptr) used.copies->for_each([&](DeviceCopy& copy) { std::erase(copy.users, &stream); });
+  std::erase_if(parts_->streams, [&](const auto& s) { return s.get() == &stream; });
+  return {};
+}
+
+Status Devices::mark(DeviceStream& stream, const char* place, std::shared_ptr<Request>& out) {
+  const Guard guard(parts_->lock);
+  HIROBA_TRY(parts_->order.told());
+  Calls call(*parts_, stream, place);
+  HIROBA_TRY(call.begin());
+  call.put([] { return Status(); });
+  out = call.request("hiroba_stream_wait");
+  return {};
+}
+
+Status Devices::order(DeviceStream& later, DeviceStream& earlier) {
+  const Guard guard(parts_->lock);
+  HIROBA_TRY(parts_->order.told());
+  const auto before = std::make_shared<DeviceCall>();
+  HIROBA_TRY(earlier.mark(before));
+  later.put(std::make_shared<DeviceCall>(), [before, &later] {
+    before->wait_until_issued();
+    return later.queue().wait(*before->event);
+  });
+  parts_->order.after(later.number(), earlier.number());
+  return {};
+}
+
+Status Devices::preload(const DeviceSection& section, DeviceStream& stream, const char* place,
+                        std::shared_ptr<Request>& out) {
+  const Guard guard(parts_->lock);
+  if (section.empty()) return out = std::make_shared<DeviceRequest>(*parts_, nullptr, "", 0), Status();
+  Calls call(*parts_, stream, place);
+  HIROBA_TRY(call.begin());
+  Found found;
+  HIROBA_TRY(call.use(DeviceUse::Kind::preload, simplified(section)));
+  HIROBA_TRY(call.find(simplified(section), true, found));
+  call.now_fresh(found);
+  const bool held = found.copy->held;  // other libraries may write there
+  call.put([parts = parts_.get(), move = call.move_of(found), copy = found.copy, held]() -> Status {
+    for_each_block(move.host, [&](const char* at, size_t bytes) { parts->around.prefetch(at, bytes); });
+    if (held) copy->changed(move.host, true);
+    uint64_t moved = 0;
+    HIROBA_TRY(move_to_device(move, moved));
+    parts->preloaded += moved, parts->unchanged += move.host.total() - moved;
+    return {};
+  });
+  out = call.request("hiroba_device_preload");
+  return {};
+}
+
+Status Devices::overload(const DeviceSection& section, DeviceStream& stream, const char* place,
+                         std::shared_ptr<Request>& out) {
+  const Guard guard(parts_->lock);
+  if (section.empty()) return out = std::make_shared<DeviceRequest>(*parts_, nullptr, "", 0), Status();
+  Calls call(*parts_, stream, place);
+  HIROBA_TRY(call.begin());
+  HIROBA_TRY(call.use(DeviceUse::Kind::overload, simplified(section)));
+  out = call.request("hiroba_device_overload");
+  if (call.nothing()) return {};
+  Found found;
+  HIROBA_TRY(call.find(simplified(section), false, found));
+  HIROBA_TRY(call.check_fresh(found));
+  call.put([parts = parts_.get(), move = call.move_of(found), copy = found.copy]() -> Status {
+    HIROBA_TRY(move_to_host(move, parts->around.check));
+    parts->overloaded += move.host.total();
+    return {};
+  });
+  return {};
+}
+
+Status Devices::launch(const DeviceKernel& kernel, DeviceStream& stream, std::span<const DeviceAccess> accesses,
+                       const void* argument, size_t bytes, const char* place) {
+  const Guard guard(parts_->lock);
+  Calls call(*parts_, stream, place);
+  HIROBA_TRY(call.begin());
+  KernelRun run;
+  run.function = parts_->backend->kind() == DeviceKind::host ? kernel.host : kernel.cuda;
+  const std::string name = DeviceUse{DeviceUse::Kind::writes, {}, 0, place, kernel.name}.what();
+  if (run.function == nullptr)
+    return Status::error(format("%s has no function for %s devices", name.c_str(), parts_->backend->name()));
+  std::vector<Found> written;
+  for (const DeviceAccess& access : accesses) {
+    if (access.section.empty()) {
+      run.data.push_back(nullptr);
+      continue;
+    }
+    const DeviceSection section = simplified(access.section);
+    Found found;
+    if (access.reads) HIROBA_TRY(call.use(DeviceUse::Kind::reads, section, kernel.name));
+    if (access.writes) HIROBA_TRY(call.use(DeviceUse::Kind::writes, section, kernel.name));
+    if (call.nothing()) return {};
+    HIROBA_TRY(call.find(section, !access.reads, found));
+    if (access.reads) HIROBA_TRY(call.check_fresh(found));
+    if (access.writes) {
+      if (parts_->around.check) note_content(call.move_of(found));
+      call.now_fresh(found);
+      call.others_are_stale(found, name);
+      written.push_back(found);
+    }
+    run.data.push_back(found.there.address);
+    run.allocations.push_back(found.copy->device);
+  }
+  const char* const begin = static_cast<const char*>(argument);
+  run.argument.assign(begin, begin + bytes);
+  run.what = format("%s, on device %s", name.c_str(), parts_->name_of_device(stream.device_number()).c_str());
+  call.put([&stream, run = std::make_shared<KernelRun>(std::move(run)), written = std::move(written)] {
+    for (const Found& found : written) found.copy->changed(found.host, true);
+    stream.set_last_kernel(run->what);
+    return stream.queue().run(std::move(*run));
+  });
+  return {};
+}
+
+Status Devices::hold(const DeviceSection& section, DeviceStream& stream, const char* place, void*& out) {
+  const Guard guard(parts_->lock);
+  if (section.empty()) return Status::error("a section without bytes has no address on a device");
+  Calls call(*parts_, stream, place);
+  HIROBA_TRY(call.begin());
+  Found found;
+  HIROBA_TRY(call.find(simplified(section), true, found));
+  HIROBA_TRY(call.use(DeviceUse::Kind::writes, simplified(section), "of another library", true));
+  found.copy->held = true;
+  out = found.there.address;
+  call.put([] { return Status(); });
+  return {};
+}
+
+Status Devices::drop(const DeviceSection& section, DeviceStream& stream) {
+  const Guard guard(parts_->lock);
+  HIROBA_TRY(parts_->order.told());
+  HIROBA_TRY(stream.finish());
+  UsedDevice* used = nullptr;
+  HIROBA_TRY(parts_->device(stream.device_number(), used));
+  const DeviceSection simple = simplified(section);
+  DeviceSection there;
+  const DeviceCopyPtr whole = used->copies->find(simple, there);
+  if (whole != nullptr && !covers(simple, whole->section))
+    return Status::error(format("%s is a part of a larger copy, which was made at %s; drop that section",
+                                parts_->describe(simple).c_str(), whole->place.c_str()));
+  return used->copies->drop(simple);
+}
+
+Devices::Moved Devices::moved() const { return {parts_->preloaded, parts_->unchanged, parts_->overloaded}; }
+
+}  // namespace hiroba

@@ -1,0 +1,12 @@
+// Host devices: threads of this processor that behave as a device does. docs in src/device/README.md, "Host devices".
+#pragma once
+
+#include <memory>
+
+#include "device/backend.hpp"
+
+namespace hiroba {
+
+std::unique_ptr<DeviceBackend> make_host_backend(const DeviceSettings& settings);
+
+}  // namespace hiroba

@@ -1,0 +1,232 @@
+#include "device/moves.hpp"
+
+#include <algorithm>
+
+#include "section/walk.hpp"
+
+namespace hiroba {
+
+namespace {
+
+// A part of the section: `walk` from the processor's memory to the device, or back in the other direction.
+struct Piece {
+  Walk walk;
+  char *device, *host;
+  bool device_is_dense() const { return walk.dims == 0 || dense; }
+  bool dense;  // on the device
+  size_t bytes() const { return walk.total(); }
+  // Rows on the device, of which a buffer has one after the other.
+  DeviceRows rows(bool to_device) const {
+    if (device_is_dense()) return {bytes(), 1, 0, 0};
+    const auto packed = static_cast<int64_t>(walk.block);
+    return {walk.block, walk.count[0], to_device ? walk.to[0] : packed, to_device ? packed : walk.to[0]};
+  }
+  Section section() const { return walk.side<Section::most_dims>(walk.from, host); }
+};
+
+void cut_block(const Piece& piece, size_t most, std::vector<Piece>& out) {
+  for (size_t at = 0; at < piece.walk.block; at += most) {
+    Piece part = piece;
+    part.walk.block = std::min(most, piece.walk.block - at);
+    part.device += at, part.host += at;
+    out.push_back(part);
+  }
+}
+
+std::vector<Piece> cut(const DeviceMove& move) {
+  std::vector<Piece> out;
+  Walk whole;
+  pair_up(move.there, move.host, move.host.bytes, whole);  // equal counts, so there is one
+  const bool dense = move.there == move.host.dense(move.there.address);
+  whole.for_each_part(move.piece, dense ? Walk::max_dims : 1, [&](const Walk& walk, int64_t to, int64_t from) {
+    const Piece piece = {walk, move.there.address + to, move.host.address + from, dense};
+    if (walk.dims == 0) return cut_block(piece, move.piece, out);
+    out.push_back(piece);
+  });
+  return out;
+}
+
+Digest pack_piece(char* to, const Piece& piece) {
+  if (piece.walk.dims == 0) return copy_and_digest(to, piece.host, piece.bytes());
+  pack(to, piece.section());
+  return digest_of(to, piece.bytes());
+}
+
+Digest unpack_piece(const Piece& piece, const char* from) {
+  if (piece.walk.dims == 0) return copy_and_digest(piece.host, from, piece.bytes());
+  unpack(piece.section(), from);
+  return digest_of(from, piece.bytes());
+}
+
+// Of a piece in the processor's memory.
+Digest digest_of_piece(const Piece& piece, std::vector<char>& scratch) {
+  if (piece.walk.dims == 0) return digest_of(piece.host, piece.bytes());
+  scratch.resize(piece.bytes());
+  return pack_piece(scratch.data(), piece);
+}
+
+std::vector<Digest> known_pieces(const DeviceMove& move, bool on_device) {
+  const std::lock_guard<std::mutex> guard(move.copy.lock);
+  for (const KnownSection& k : move.copy.known)
+    if (k.section == move.host && (k.on_device || !on_device)) return k.pieces;
+  return {};
+}
+
+void set_known(const DeviceMove& move, std::vector<Digest> pieces, bool on_device) {
+  move.copy.changed(move.host, false);
+  const std::lock_guard<std::mutex> guard(move.copy.lock);
+  std::erase_if(move.copy.known, [&](const KnownSection& k) { return k.section == move.host; });
+  move.copy.known.push_back({move.host, std::move(pieces), on_device, move.place});
+}
+
+// Waits for what the stream has left to the device.
+Status wait_for_device(const DeviceStream& stream) {
+  std::unique_ptr<DeviceEvent> event;
+  HIROBA_TRY(stream.device().make_event(event));
+  HIROBA_TRY(stream.queue().record(*event));
+  return event->wait();
+}
+
+// Calls of a queue from several threads, one at a time.
+struct SharedQueue {
+  std::mutex lock;
+  Status send(const DeviceMove& move, const Piece& piece, DeviceStream::Buffer& buffer, bool to_device) {
+    const std::lock_guard<std::mutex> guard(lock);
+    DeviceQueue& queue = move.stream.queue();
+    const DeviceRows rows = piece.rows(to_device);
+    HIROBA_TRY(to_device ? queue.to_device(piece.device, buffer.memory, rows)
+                         : queue.to_host(buffer.memory, piece.device, rows));
+    return queue.record(*buffer.event);
+  }
+};
+
+Status to_window(const DeviceMove& move, const std::vector<Piece>& pieces, const std::vector<Digest>& known,
+                 std::vector<Digest>& now, std::atomic<uint64_t>& moved) {
+  HIROBA_TRY(wait_for_device(move.stream));
+  return move.helpers.share(pieces.size(), [&](int, size_t i) -> Status {
+    const Piece& piece = pieces[i];
+    std::vector<char> scratch;
+    if (!known.empty() && (now[i] = digest_of_piece(piece, scratch)) == known[i]) return {};
+    moved += piece.bytes();
+    char* const window = move.stream.device().window(piece.device);
+    if (piece.device_is_dense()) return now[i] = pack_piece(window, piece), Status();
+    now[i] = digest_of_piece(piece, scratch);
+    copy(window, piece.host, piece.walk);
+    return {};
+  });
+}
+
+Status by_buffers(const DeviceMove& move, const std::vector<Piece>& pieces, const std::vector<Digest>& known,
+                  std::vector<Digest>& now, std::atomic<uint64_t>& moved) {
+  SharedQueue queue;
+  std::vector<int> turn(static_cast<size_t>(move.helpers.width()));
+  return move.helpers.share(pieces.size(), [&](int worker, size_t i) -> Status {
+    HIROBA_TRY(move.stream.device().enter());
+    DeviceStream::Buffer* buffer = nullptr;
+    int& which = turn[static_cast<size_t>(worker)];
+    HIROBA_TRY(move.stream.buffer(worker, which, move.piece, buffer));
+    HIROBA_TRY(buffer->event->wait());  // for the piece before, which is on its way from there
+    now[i] = pack_piece(buffer->memory, pieces[i]);
+    if (!known.empty() && now[i] == known[i]) return {};
+    which ^= 1;
+    moved += pieces[i].bytes();
+    return queue.send(move, pieces[i], *buffer, true);
+  });
+}
+
+Status from_window(const DeviceMove& move, const std::vector<Piece>& pieces, std::vector<Digest>& now) {
+  HIROBA_TRY(wait_for_device(move.stream));
+  return move.helpers.share(pieces.size(), [&](int, size_t i) -> Status {
+    const Piece& piece = pieces[i];
+    const char* const window = move.stream.device().window(piece.device);
+    if (piece.device_is_dense()) return now[i] = unpack_piece(piece, window), Status();
+    std::vector<char> scratch;
+    copy(piece.host, window, piece.walk.turned());
+    now[i] = digest_of_piece(piece, scratch);
+    return {};
+  });
+}
+
+// Each thread has two buffers: while a piece comes into one, it unpacks the other.
+Status from_buffers(const DeviceMove& move, const std::vector<Piece>& pieces, std::vector<Digest>& now) {
+  SharedQueue queue;
+  struct Coming {
+    DeviceStream::Buffer* buffer = nullptr;
+    size_t piece = 0;
+    int which = 0;
+  };
+  std::vector<Coming> coming(static_cast<size_t>(move.helpers.width()));
+  const auto unpack_one = [&](Coming& c) -> Status {
+    HIROBA_TRY(c.buffer->event->wait());
+    now[c.piece] = unpack_piece(pieces[c.piece], c.buffer->memory);
+    c.buffer = nullptr;
+    return {};
+  };
+  HIROBA_TRY(move.helpers.share(pieces.size(), [&](int worker, size_t i) -> Status {
+    HIROBA_TRY(move.stream.device().enter());
+    Coming& before = coming[static_cast<size_t>(worker)];
+    Coming next = {nullptr, i, before.which ^ 1};
+    HIROBA_TRY(move.stream.buffer(worker, next.which, move.piece, next.buffer));
+    HIROBA_TRY(queue.send(move, pieces[i], *next.buffer, false));
+    if (before.buffer != nullptr) HIROBA_TRY(unpack_one(before));
+    before = next;
+    return {};
+  }));
+  return move.helpers.share(coming.size(), [&](int, size_t i) -> Status {
+    return coming[i].buffer == nullptr ? Status() : unpack_one(coming[i]);
+  });
+}
+
+bool has_window(const DeviceMove& move) { return move.stream.device().window(move.there.address) != nullptr; }
+
+Status find_change(const DeviceMove& move, const std::vector<Piece>& pieces) {
+  const std::vector<Digest> known = known_pieces(move, false);
+  if (known.empty()) return {};
+  std::string moved_at;
+  {
+    const std::lock_guard<std::mutex> guard(move.copy.lock);
+    for (const KnownSection& k : move.copy.known)
+      if (k.section == move.host) moved_at = k.place;
+  }
+  return move.helpers.share(pieces.size(), [&](int, size_t i) -> Status {
+    std::vector<char> scratch;
+    if (digest_of_piece(pieces[i], scratch) == known[i]) return {};
+    return Status::error(
+        format("check: the overload at %s would overwrite what the processor has written to the same section since %s, "
+               "where the device got it; one of the two writes it in an epoch",
+               move.place.c_str(), moved_at.c_str()));
+  });
+}
+
+}  // namespace
+
+Status move_to_device(const DeviceMove& move, uint64_t& moved) {
+  const std::vector<Piece> pieces = cut(move);
+  const std::vector<Digest> known = known_pieces(move, true);
+  std::vector<Digest> now(pieces.size());
+  std::atomic<uint64_t> sum = 0;
+  HIROBA_TRY(has_window(move) ? to_window(move, pieces, known, now, sum) : by_buffers(move, pieces, known, now, sum));
+  set_known(move, std::move(now), true);
+  moved = sum;
+  return {};
+}
+
+Status move_to_host(const DeviceMove& move, bool check) {
+  const std::vector<Piece> pieces = cut(move);
+  if (check) HIROBA_TRY(find_change(move, pieces));
+  std::vector<Digest> now(pieces.size());
+  HIROBA_TRY(has_window(move) ? from_window(move, pieces, now) : from_buffers(move, pieces, now));
+  set_known(move, std::move(now), true);
+  return {};
+}
+
+void note_content(const DeviceMove& move) {
+  if (!known_pieces(move, false).empty()) return;
+  const std::vector<Piece> pieces = cut(move);
+  std::vector<Digest> now(pieces.size());
+  std::vector<char> scratch;
+  for (size_t i = 0; i < pieces.size(); ++i) now[i] = digest_of_piece(pieces[i], scratch);
+  set_known(move, std::move(now), false);
+}
+
+}  // namespace hiroba

@@ -1,0 +1,109 @@
+#include "device/stream.hpp"
+
+#include "base/thread.hpp"
+
+namespace hiroba {
+
+namespace {
+
+// Errors of the device come later than the call that has caused them.
+Status explained(Status status, const std::string& last_kernel) {
+  if (status.ok() || last_kernel.empty() || status.message().find(last_kernel) != std::string::npos) return status;
+  return Status::error(status.message() + "; the last kernel before that: " + last_kernel);
+}
+
+}  // namespace
+
+Status DeviceCall::done(bool& out) {
+  out = issued_.load(std::memory_order_acquire);
+  if (!out || !failed_.ok()) return failed_;
+  return event == nullptr ? Status() : explained(event->done(out), last_kernel_);
+}
+
+Status DeviceCall::wait() {
+  wait_until_issued();
+  return !failed_.ok() || event == nullptr ? failed_ : explained(event->wait(), last_kernel_);
+}
+
+void DeviceCall::wait_until_issued() {
+  std::unique_lock<std::mutex> guard(lock_);
+  changed_.wait(guard, [this] { return issued_.load(std::memory_order_relaxed); });
+}
+
+void DeviceCall::issue(Status status, const std::string& last_kernel) {
+  const std::lock_guard<std::mutex> guard(lock_);
+  failed_ = std::move(status);
+  last_kernel_ = last_kernel;
+  issued_.store(true, std::memory_order_release);
+  changed_.notify_all();
+}
+
+DeviceStream::~DeviceStream() { stop(); }
+
+Status DeviceStream::start() {
+  HIROBA_TRY(device_.make_queue(queue_));
+  HIROBA_TRY(start_thread(
+      thread_, "device-stream", [](void* self) -> void* { return static_cast<DeviceStream*>(self)->work(), nullptr; },
+      this));
+  started_ = true;
+  return {};
+}
+
+void DeviceStream::stop() {
+  if (!started_) return;
+  put(nullptr, nullptr);
+  pthread_join(thread_, nullptr);
+  started_ = false;
+  queue_.reset();  // its work ends before the buffers do
+  for (const Buffer& buffer : buffers_)
+    if (buffer.memory != nullptr) device_.release_pinned(buffer.memory);
+  buffers_.clear();
+}
+
+void DeviceStream::put(DeviceCallPtr call, Act act) {
+  const std::lock_guard<std::mutex> guard(lock_);
+  entries_.push_back({std::move(call), std::move(act)});
+  changed_.notify_one();
+}
+
+Status DeviceStream::mark(const DeviceCallPtr& call) {
+  HIROBA_TRY(device_.make_event(call->event));
+  put(call, [this, call = call.get()] { return queue_->record(*call->event); });
+  return {};
+}
+
+Status DeviceStream::finish() {
+  const auto call = std::make_shared<DeviceCall>();
+  HIROBA_TRY(mark(call));
+  return call->wait();
+}
+
+Status DeviceStream::buffer(int worker, int which, size_t bytes, Buffer*& out) {
+  const size_t index = static_cast<size_t>(2 * worker + which);
+  const std::lock_guard<std::mutex> guard(buffers_lock_);
+  if (buffers_.capacity() == 0) buffers_.reserve(128);  // they stay where they are
+  if (buffers_.size() <= index) buffers_.resize(index + 1);
+  out = &buffers_[index];
+  if (out->memory != nullptr) return {};
+  HIROBA_TRY(device_.make_event(out->event));
+  return device_.allocate_pinned(bytes, out->memory);
+}
+
+void DeviceStream::work() {
+  failed_ = device_.enter();
+  for (;;) {
+    Entry next;
+    {
+      std::unique_lock<std::mutex> guard(lock_);
+      changed_.wait(guard, [this] { return !entries_.empty(); });
+      next = std::move(entries_.front());
+      entries_.pop_front();
+    }
+    if (next.call == nullptr) return;
+    if (failed_.ok()) failed_ = explained(next.act(), last_kernel_);
+    next.act = nullptr;  // what it holds ends before the call does
+    next.call->issue(failed_, last_kernel_);
+  }
+}
+
+}  // namespace hiroba
