@@ -100,6 +100,7 @@ void hiroba_device_launch(const hiroba_kernel* kernel, hiroba_stream stream, con
                           const void* argument, size_t bytes);
 
 #ifndef HIROBA_NO_PLACES
+#define hiroba_device_count() HIROBA_HERE(hiroba_device_count())
 #define hiroba_stream_create(...) HIROBA_HERE(hiroba_stream_create(__VA_ARGS__))
 #define hiroba_stream_free(...) HIROBA_HERE(hiroba_stream_free(__VA_ARGS__))
 #define hiroba_stream_wait(...) HIROBA_HERE(hiroba_stream_wait(__VA_ARGS__))

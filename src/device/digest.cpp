@@ -22,7 +22,7 @@ inline uint64_t step(uint64_t sum, uint64_t word) {
 constexpr size_t ahead = 2048;
 
 inline void add_line(std::array<uint64_t, Digest::lanes>& sums, const char* from) {
-  __builtin_prefetch(from + ahead);
+  __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(from) + ahead));
   uint64_t words[Digest::lanes];
   std::memcpy(words, from, line);
   for (size_t i = 0; i < Digest::lanes; ++i) sums[i] = step(sums[i], words[i]);

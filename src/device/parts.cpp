@@ -28,7 +28,7 @@ Status DeviceParts::choose(std::vector<DeviceDescription>& all) {
     const Status status = candidate->find(all);
     if (status.ok() && !all.empty()) return backend = candidate.get(), Status();
     const std::string why = format("%s: %s", candidate->name(), status.ok() ? "none there" : status.message().c_str());
-    if (named) return Status::error(format("option devices=%s: %s", candidate->name(), why.c_str()));
+    if (named) return Status::error("option devices asks for " + why);
     why_none += (why_none.empty() ? "" : "; ") + why;
   }
   return {};

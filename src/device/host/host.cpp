@@ -203,7 +203,7 @@ class HostQueue final : public DeviceQueue {
       const std::lock_guard<std::mutex> guard(state->lock);
       number = state->recorded;
     }
-    put([state, number] { return state->await(number), Status(); }, true);
+    put([state, number] { return (void)state->await(number), Status(); }, true);
     return {};
   }
 

@@ -71,7 +71,7 @@ class DeviceModel final : public hiroba::Model {
   Status finish() override { return devices.finish(); }
   Status stop(const char* /*ends_by*/) override { return devices.stop(), Status(); }
   void report() const override {
-    if (!devices.used()) return;
+    if (!devices.used() || !hiroba::process_memory("exit").times().on) return;
     const Devices::Moved moved = devices.moved();
     hiroba::log_line("devices: %s preloaded, %s found unchanged, %s overloaded", hiroba::show_bytes(moved.preloaded).c_str(),
                      hiroba::show_bytes(moved.unchanged).c_str(), hiroba::show_bytes(moved.overloaded).c_str());
