@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device.h"
+#include "device_kernels.h"
 #include "sms.h"
 
 enum { ROWS = 96, COLUMNS = 256 };
@@ -16,30 +16,8 @@ static void expect(double value, double right, const char* what, int64_t i) {
   exit(1);
 }
 
-/* ---- kernels -------------------------------------------------------------------------------------------------- */
-
-typedef struct {
-  int64_t count;
-  double factor;
-} Scale;
-
-static int scale(void* const* data, const void* argument, void* stream) {
-  const Scale* a = argument;
-  double* x = data[0];
-  for (int64_t i = 0; i < a->count; ++i) x[i] *= a->factor;
-  return stream != NULL;
-}
-static int add(void* const* data, const void* argument, void* stream) {
-  const Scale* a = argument;
-  const double* x = data[0];
-  double* y = data[1];
-  for (int64_t i = 0; i < a->count; ++i) y[i] = x[i] + a->factor;
-  return stream != NULL;
-}
-static const hiroba_kernel scale_kernel = {"scale", scale, NULL}, add_kernel = {"add", add, NULL};
-
 static void launch_scale(hiroba_stream s, const hiroba_section* section, int64_t count, double factor) {
-  const Scale a = {count, factor};
+  const Factor a = {count, factor};
   const hiroba_access use = {HIROBA_INOUT, NULL, *section, 0, 0};
   hiroba_device_launch(&scale_kernel, s, &use, 1, &a, sizeof a);
 }
@@ -114,7 +92,7 @@ static void stays(hiroba_stream s) {
     if (round % 2 == 1 && sms_rank == round % sms_nprocs) m[round * 7][3] = -round;
     sms_barrier();
     const hiroba_access uses[2] = {{HIROBA_IN, NULL, all, 0, 0}, {HIROBA_OUT, NULL, out, 0, 0}};
-    const Scale one = {(int64_t)ROWS * COLUMNS, round};
+    const Factor one = {(int64_t)ROWS * COLUMNS, round};
     hiroba_device_preload(&all, s, NULL);
     hiroba_device_launch(&add_kernel, s, uses, 2, &one, sizeof one);
     hiroba_device_overload(&out, s, NULL);
@@ -193,11 +171,13 @@ static void held(hiroba_stream s) {
 int main(int argc, char** argv) {
   sms_startup(&argc, &argv);
   if (hiroba_device_count() < 1) return printf("no device\n"), 1;
-  hiroba_stream s = hiroba_stream_create(0), t = hiroba_stream_create(hiroba_device_count() - 1);
+  hiroba_stream s = hiroba_stream_create(0), t = hiroba_stream_create(0);
+  hiroba_stream last = hiroba_stream_create(hiroba_device_count() - 1);
   rows(s);
+  rows(last);
   boxes(s);
   stays(s);
-  if (hiroba_device_count() == 1) turns(s, t);
+  turns(s, t);
   held(s);
   if (argc > 1 && strcmp(argv[1], "bounded") == 0) bounded(s);
   hiroba_stream_free(&t);

@@ -1,5 +1,6 @@
 # Sections on devices that are threads of this processor. Each line: name, ranks, nodes, devices; then options.
-test_program(devices devices.c)
+test_program(devices devices.c device_kernels.c)
+test_program(device_speed device_speed.c device_kernels.c)
 set(device_tests
   "alone 1 1 1"
   "pair 2 1 1"
@@ -23,3 +24,44 @@ foreach(line ${device_tests})
   hiroba_run_test(programs.devices.${name} ${ranks} ${nodes} devices ${case} MATCH done SECONDS 60)
   with(programs.devices.${name} TIMEOUT=30 DEVICES=host:${count} ${words})
 endforeach()
+hiroba_run_test(programs.devices.speed 1 1 device_speed 64 7 0.9 SECONDS 60)
+with(programs.devices.speed DEVICES=host:1)
+hiroba_timing_tests(programs.devices.speed)
+
+# The same by the driver of NVIDIA, of which cuda_standin.c has the calls.
+add_library(cuda_standin SHARED cuda_standin.c)
+target_link_options(cuda_standin PRIVATE -Wl,-soname,libcuda.so.1)
+set_target_properties(cuda_standin PROPERTIES OUTPUT_NAME cuda SUFFIX .so.1
+  LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/cuda_standin)
+foreach(line "1 1 1" "2 1 2" "3 2 1")
+  separate_arguments(words UNIX_COMMAND ${line})
+  list(POP_FRONT words ranks nodes count)
+  set(name programs.devices.cuda_standin.${ranks}.${nodes})
+  hiroba_run_test(${name} ${ranks} ${nodes} devices all MATCH done SECONDS 60)
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT
+    "LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/tests/cuda_standin;HIROBA_DEVICES=cuda:${count};CUDA_STANDIN_DEVICES=${count}")
+endforeach()
+
+# The same on devices of NVIDIA, where there are any; nvcc need not be where the programs run.
+find_program(HIROBA_NVCC nvcc HINTS /usr/local/cuda/bin)
+if(HIROBA_NVCC)
+  foreach(program devices device_speed)
+    set(file ${CMAKE_BINARY_DIR}/tests/programs/${program}.cuda)
+    add_custom_command(OUTPUT ${file}
+      DEPENDS ${program}.c device_kernels.cu device_kernels.h ${CMAKE_SOURCE_DIR}/include/hiroba/device.h hiroba
+      COMMAND ${HIROBA_NVCC} -O2 -std=c++17 -gencode arch=compute_90,code=sm_90
+      -gencode arch=compute_80,code=compute_80 -I ${CMAKE_SOURCE_DIR}/include/hiroba
+      ${CMAKE_CURRENT_SOURCE_DIR}/${program}.c ${CMAKE_CURRENT_SOURCE_DIR}/device_kernels.cu -o ${file}
+      -L $<TARGET_FILE_DIR:hiroba> -lhiroba -Xlinker -rpath=$<TARGET_FILE_DIR:hiroba>)
+    add_custom_target(${program}_cuda ALL DEPENDS ${file})
+    set(arguments all)
+    if(program STREQUAL device_speed)
+      set(arguments 1024 5 0.9)
+    endif()
+    add_test(NAME programs.${program}.gpu COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/on_gpu.sh
+      $<TARGET_FILE:hiroba_tool> $<TARGET_FILE:hirobarun> -n 1 --devices cuda:1 ${file} ${arguments})
+    set_tests_properties(programs.${program}.gpu PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77)
+  endforeach()
+else()
+  message(STATUS "no nvcc: kernels for devices of NVIDIA are not compiled")
+endif()

@@ -1,0 +1,101 @@
+/* Stands in for the driver of NVIDIA where there is none: a libcuda.so.1 whose devices have the processor's memory and
+ * do everything at once. So it shows whether the calls of the backend cuda are right, but not whether they are in
+ * order. CUDA_STANDIN_VERSION: of the driver; CUDA_STANDIN_DEVICES: their number; CUDA_STANDIN_MEMORY: bytes that are
+ * free on each. */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CALL __attribute__((visibility("default"))) int
+typedef unsigned long long Pointer;
+
+static long long setting(const char* name, long long fallback) {
+  const char* const text = getenv(name);
+  return text == NULL ? fallback : atoll(text);
+}
+
+enum { OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID = 1, CONTEXT = 201 };
+static long long used;
+static __thread void* stack[8] = {NULL};
+static __thread int depth;
+
+CALL cuInit(unsigned flags) { return flags != 0 ? INVALID : setting("CUDA_STANDIN_DEVICES", 1) == 0 ? NO_DEVICE : 0; }
+CALL cuDriverGetVersion(int* version) { return *version = (int)setting("CUDA_STANDIN_VERSION", 13000), 0; }
+CALL cuDeviceGetCount(int* count) { return *count = (int)setting("CUDA_STANDIN_DEVICES", 1), 0; }
+CALL cuDeviceGet(int* device, int number) { return *device = number, 0; }
+CALL cuDeviceGetName(char* name, int size, int device) { return snprintf(name, (size_t)size, "Stand-in %d", device), 0; }
+CALL cuDeviceTotalMem_v2(size_t* bytes, int device) {
+  return (void)device, *bytes = (size_t)setting("CUDA_STANDIN_MEMORY", 1 << 30), 0;
+}
+CALL cuDeviceGetAttribute(int* value, int which, int device) { return (void)which, *value = device, 0; }
+CALL cuDevicePrimaryCtxRetain(void** context, int device) { return *context = stack + device, 0; }
+CALL cuDevicePrimaryCtxRelease_v2(int device) { return (void)device, 0; }
+CALL cuCtxSetCurrent(void* context) { return stack[depth] = context, 0; }
+CALL cuCtxPushCurrent_v2(void* context) { return stack[++depth] = context, 0; }
+CALL cuCtxPopCurrent_v2(void** context) { return *context = stack[depth--], 0; }
+
+/* Each allocation begins with its size. */
+static int allocate(Pointer* at, size_t bytes) {
+  if (stack[depth] == NULL) return CONTEXT;
+  if (__atomic_load_n(&used, __ATOMIC_SEQ_CST) + (long long)bytes > setting("CUDA_STANDIN_MEMORY", 1 << 30))
+    return OUT_OF_MEMORY;
+  size_t* const memory = malloc(bytes + 64);
+  if (memory == NULL) return OUT_OF_MEMORY;
+  *memory = bytes, *at = (Pointer)(uintptr_t)memory + 64;
+  __atomic_add_fetch(&used, (long long)bytes, __ATOMIC_SEQ_CST);
+  return 0;
+}
+CALL cuMemAlloc_v2(Pointer* at, size_t bytes) { return allocate(at, bytes); }
+CALL cuMemFree_v2(Pointer at) {
+  size_t* const memory = (void*)(uintptr_t)(at - 64);
+  __atomic_sub_fetch(&used, (long long)*memory, __ATOMIC_SEQ_CST);
+  return free(memory), stack[depth] == NULL ? CONTEXT : 0;
+}
+CALL cuMemHostAlloc(void** at, size_t bytes, unsigned flags) {
+  return (void)flags, *at = malloc(bytes), stack[depth] == NULL ? CONTEXT : 0;
+}
+CALL cuMemFreeHost(void* at) { return free(at), 0; }
+
+CALL cuStreamCreate(void** stream, unsigned flags) { return (void)flags, *stream = malloc(1), stack[depth] ? 0 : CONTEXT; }
+CALL cuStreamDestroy_v2(void* stream) { return free(stream), 0; }
+CALL cuMemcpyHtoDAsync_v2(Pointer to, const void* from, size_t bytes, void* stream) {
+  return (void)stream, memcpy((void*)(uintptr_t)to, from, bytes), stack[depth] == NULL ? CONTEXT : 0;
+}
+CALL cuMemcpyDtoHAsync_v2(void* to, Pointer from, size_t bytes, void* stream) {
+  return (void)stream, memcpy(to, (const void*)(uintptr_t)from, bytes), stack[depth] == NULL ? CONTEXT : 0;
+}
+/* CUDA_MEMCPY2D of cuda.h */
+typedef struct {
+  size_t from_x, from_y;
+  int from_type;
+  const void* from_host;
+  Pointer from_device;
+  void* from_array;
+  size_t from_pitch;
+  size_t to_x, to_y;
+  int to_type;
+  void* to_host;
+  Pointer to_device;
+  void* to_array;
+  size_t to_pitch;
+  size_t width, height;
+} Copy2D;
+CALL cuMemcpy2DAsync_v2(const Copy2D* c, void* stream) {
+  const char* const from = c->from_type == 1 ? c->from_host : (const void*)(uintptr_t)c->from_device;
+  char* const to = c->to_type == 1 ? c->to_host : (void*)(uintptr_t)c->to_device;
+  if (c->from_pitch < c->width || c->to_pitch < c->width) return INVALID;
+  for (size_t i = 0; i < c->height; ++i) memcpy(to + i * c->to_pitch, from + i * c->from_pitch, c->width);
+  return (void)stream, stack[depth] == NULL ? CONTEXT : 0;
+}
+
+CALL cuEventCreate(void** event, unsigned flags) { return (void)flags, *event = malloc(1), stack[depth] ? 0 : CONTEXT; }
+CALL cuEventDestroy_v2(void* event) { return free(event), 0; }
+CALL cuEventRecord(void* event, void* stream) { return (void)event, (void)stream, 0; }
+CALL cuEventQuery(void* event) { return (void)event, 0; }
+CALL cuEventSynchronize(void* event) { return (void)event, 0; }
+CALL cuStreamWaitEvent(void* stream, void* event, unsigned flags) { return (void)stream, (void)event, (void)flags, 0; }
+CALL cuGetErrorString(int error, const char** text) {
+  return *text = error == 700 ? "an illegal memory access was encountered" : "a stand-in's error", 0;
+}
