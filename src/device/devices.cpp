@@ -99,7 +99,7 @@ class Calls {
   void put(DeviceStream::Act act) {
     stream_.put(call_, [act = std::move(act), call = call_.get(), &stream = stream_]() -> Status {
       HIROBA_TRY(act());
-      return stream.queue().record(*call->event);
+      return stream.explained(stream.queue().record(*call->event));
     });
   }
   std::shared_ptr<Request> request(const char* name) const {
@@ -231,7 +231,7 @@ Status Devices::preload(const DeviceSection& section, DeviceStream& stream, cons
     for_each_block(move.host, [&](const char* at, size_t bytes) { parts->around.prefetch(at, bytes); });
     if (held) copy->changed(move.host, true);
     uint64_t moved = 0;
-    HIROBA_TRY(move_to_device(move, moved));
+    HIROBA_TRY(move.stream.explained(move_to_device(move, moved)));
     parts->preloaded += moved, parts->unchanged += move.host.total() - moved;
     return {};
   });
@@ -252,7 +252,8 @@ Status Devices::overload(const DeviceSection& section, DeviceStream& stream, con
   HIROBA_TRY(call.find(simplified(section), false, found));
   HIROBA_TRY(call.check_fresh(found));
   call.put([parts = parts_.get(), move = call.move_of(found), copy = found.copy]() -> Status {
-    HIROBA_TRY(move_to_host(move, parts->around.check));
+    if (parts->around.check) HIROBA_TRY(check_unchanged(move));
+    HIROBA_TRY(move.stream.explained(move_to_host(move)));
     parts->overloaded += move.host.total();
     return {};
   });
@@ -278,12 +279,12 @@ Status Devices::launch(const DeviceKernel& kernel, DeviceStream& stream, std::sp
     const DeviceSection section = simplified(access.section);
     Found found;
     if (access.reads) HIROBA_TRY(call.use(DeviceUse::Kind::reads, section, kernel.name));
-    if (access.writes) HIROBA_TRY(call.use(DeviceUse::Kind::writes, section, kernel.name));
+    if (access.writes && !call.nothing()) HIROBA_TRY(call.use(DeviceUse::Kind::writes, section, kernel.name));
     if (call.nothing()) return {};
     HIROBA_TRY(call.find(section, !access.reads, found));
     if (access.reads) HIROBA_TRY(call.check_fresh(found));
     if (access.writes) {
-      if (parts_->around.check) note_content(call.move_of(found));
+      if (parts_->around.check) HIROBA_TRY(note_content(call.move_of(found)));
       call.now_fresh(found);
       call.others_are_stale(found, name);
       written.push_back(found);

@@ -33,14 +33,19 @@ void cut_block(const Piece& piece, size_t most, std::vector<Piece>& out) {
   }
 }
 
+bool has_window(const DeviceMove& move) { return move.stream.device().window(move.there.address) != nullptr; }
+
+// Where the processor copies by itself, a piece that is compared first is then read from its second cache.
 std::vector<Piece> cut(const DeviceMove& move) {
+  constexpr size_t most_by_window = size_t{256} << 10;
+  const size_t most = has_window(move) ? std::min(most_by_window, move.piece) : move.piece;
   std::vector<Piece> out;
   Walk whole;
   pair_up(move.there, move.host, move.host.bytes, whole);  // equal counts, so there is one
   const bool dense = move.there == move.host.dense(move.there.address);
-  whole.for_each_part(move.piece, dense ? Walk::max_dims : 1, [&](const Walk& walk, int64_t to, int64_t from) {
+  whole.for_each_part(most, dense ? Walk::max_dims : 1, [&](const Walk& walk, int64_t to, int64_t from) {
     const Piece piece = {walk, move.there.address + to, move.host.address + from, dense};
-    if (walk.dims == 0) return cut_block(piece, move.piece, out);
+    if (walk.dims == 0) return cut_block(piece, most, out);
     out.push_back(piece);
   });
   return out;
@@ -100,18 +105,26 @@ struct SharedQueue {
   }
 };
 
+// A piece is compared before it is copied only where the one before it was as it was known: after one that was not, to
+// copy at once is faster than to read twice.
 Status to_window(const DeviceMove& move, const std::vector<Piece>& pieces, const std::vector<Digest>& known,
                  std::vector<Digest>& now, std::atomic<uint64_t>& moved) {
   HIROBA_TRY(wait_for_device(move.stream));
-  return move.helpers.share(pieces.size(), [&](int, size_t i) -> Status {
+  std::vector<char> unchanged(static_cast<size_t>(move.helpers.width()), 0);
+  return move.helpers.share(pieces.size(), [&](int worker, size_t i) -> Status {
     const Piece& piece = pieces[i];
     std::vector<char> scratch;
-    if (!known.empty() && (now[i] = digest_of_piece(piece, scratch)) == known[i]) return {};
+    char& as_before = unchanged[static_cast<size_t>(worker)];
+    if (as_before != 0 && (now[i] = digest_of_piece(piece, scratch)) == known[i]) return {};
     moved += piece.bytes();
     char* const window = move.stream.device().window(piece.device);
-    if (piece.device_is_dense()) return now[i] = pack_piece(window, piece), Status();
-    now[i] = digest_of_piece(piece, scratch);
-    copy(window, piece.host, piece.walk);
+    if (piece.device_is_dense()) {
+      now[i] = pack_piece(window, piece);
+    } else {
+      now[i] = digest_of_piece(piece, scratch);
+      copy(window, piece.host, piece.walk);
+    }
+    as_before = !known.empty() && now[i] == known[i] ? 1 : 0;
     return {};
   });
 }
@@ -177,27 +190,6 @@ Status from_buffers(const DeviceMove& move, const std::vector<Piece>& pieces, st
   });
 }
 
-bool has_window(const DeviceMove& move) { return move.stream.device().window(move.there.address) != nullptr; }
-
-Status find_change(const DeviceMove& move, const std::vector<Piece>& pieces) {
-  const std::vector<Digest> known = known_pieces(move, false);
-  if (known.empty()) return {};
-  std::string moved_at;
-  {
-    const std::lock_guard<std::mutex> guard(move.copy.lock);
-    for (const KnownSection& k : move.copy.known)
-      if (k.section == move.host) moved_at = k.place;
-  }
-  return move.helpers.share(pieces.size(), [&](int, size_t i) -> Status {
-    std::vector<char> scratch;
-    if (digest_of_piece(pieces[i], scratch) == known[i]) return {};
-    return Status::error(
-        format("check: the overload at %s would overwrite what the processor has written to the same section since %s, "
-               "where the device got it; one of the two writes it in an epoch",
-               move.place.c_str(), moved_at.c_str()));
-  });
-}
-
 }  // namespace
 
 Status move_to_device(const DeviceMove& move, uint64_t& moved) {
@@ -211,22 +203,43 @@ Status move_to_device(const DeviceMove& move, uint64_t& moved) {
   return {};
 }
 
-Status move_to_host(const DeviceMove& move, bool check) {
+Status move_to_host(const DeviceMove& move) {
   const std::vector<Piece> pieces = cut(move);
-  if (check) HIROBA_TRY(find_change(move, pieces));
   std::vector<Digest> now(pieces.size());
   HIROBA_TRY(has_window(move) ? from_window(move, pieces, now) : from_buffers(move, pieces, now));
   set_known(move, std::move(now), true);
   return {};
 }
 
-void note_content(const DeviceMove& move) {
-  if (!known_pieces(move, false).empty()) return;
+Status note_content(const DeviceMove& move) {
+  HIROBA_TRY(move.stream.finish());
+  if (!known_pieces(move, false).empty()) return {};
   const std::vector<Piece> pieces = cut(move);
   std::vector<Digest> now(pieces.size());
   std::vector<char> scratch;
   for (size_t i = 0; i < pieces.size(); ++i) now[i] = digest_of_piece(pieces[i], scratch);
   set_known(move, std::move(now), false);
+  return {};
+}
+
+Status check_unchanged(const DeviceMove& move) {
+  const std::vector<Digest> known = known_pieces(move, false);
+  if (known.empty()) return {};
+  std::string moved_at;
+  {
+    const std::lock_guard<std::mutex> guard(move.copy.lock);
+    for (const KnownSection& k : move.copy.known)
+      if (k.section == move.host) moved_at = k.place;
+  }
+  const std::vector<Piece> pieces = cut(move);
+  return move.helpers.share(pieces.size(), [&](int, size_t i) -> Status {
+    std::vector<char> scratch;
+    if (digest_of_piece(pieces[i], scratch) == known[i]) return {};
+    return Status::error(
+        format("check: the overload at %s would overwrite what the program has written to the same section since the "
+               "device got it, at %s; only one of the two writes it in an epoch",
+               move.place.c_str(), moved_at.c_str()));
+  });
 }
 
 }  // namespace hiroba

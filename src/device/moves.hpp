@@ -22,9 +22,12 @@ struct DeviceMove {
 
 // Sets the bytes that were moved; what the device has already is not moved again.
 Status move_to_device(const DeviceMove& move, uint64_t& moved);
-// With `check`, fails if the section has changed since it was moved last.
-Status move_to_host(const DeviceMove& move, bool check);
-// Notes what the section has now, so that move_to_host() finds changes.
-void note_content(const DeviceMove& move);
+Status move_to_host(const DeviceMove& move);
+
+// For option check. Notes what the section has now, unless that is known; for the program's thread. Waits for the
+// stream, whose preloads note it, too.
+Status note_content(const DeviceMove& move);
+// Fails if the program has changed the section since.
+Status check_unchanged(const DeviceMove& move);
 
 }  // namespace hiroba

@@ -75,7 +75,7 @@ Status DeviceOrder::told() {
 Status DeviceOrder::tell_pending(const DeviceUse& now) {
   if (!pending_) return {};
   const bool same = pending_use_.device == now.device && overlap(pending_use_.section, now.section);
-  const bool too_early = pending_use_.kind == Kind::overload ? now.kind == Kind::writes : now.kind == Kind::preload;
+  const bool too_early = pending_use_.kind == Kind::overload ? !now.on_host() : now.kind == Kind::preload;
   if (!same || !too_early) return told();
   pending_ = false;
   return Status::error(format("%s of %s comes before %s, on device %d; exchange them", pending_use_.what().c_str(),
@@ -83,10 +83,10 @@ Status DeviceOrder::tell_pending(const DeviceUse& now) {
 }
 
 Status DeviceOrder::find_unordered(const DeviceUse& now, const DeviceClock& clock) const {
-  const auto found = std::find_if(uses_.begin(), uses_.end(), [&](const DeviceUse& use) {
+  const auto found = std::find_if(uses_.rbegin(), uses_.rend(), [&](const DeviceUse& use) {
     return conflict(use, now) && !comes_before(use, clock);
   });
-  if (found == uses_.end()) return {};
+  if (found == uses_.rend()) return {};
   return Status::error(
       format("%s and %s use %s in two streams, and nothing orders them; use one stream, hiroba_stream_after, or a wait "
              "in between",

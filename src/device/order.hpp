@@ -37,7 +37,7 @@ struct DeviceUse {
 
 class DeviceOrder {
  public:
-  using Describe = std::function<std::string(const DeviceSection&)>;  // "2 MiB from a[0] on"
+  using Describe = std::function<std::string(const DeviceSection&)>;  // "2 MiB that begin at a[0]"
   explicit DeviceOrder(Describe describe) : describe_(std::move(describe)) {}
 
   size_t add_stream();

@@ -10,7 +10,7 @@ namespace hiroba {
 DeviceParts::DeviceParts() : order([this](const DeviceSection& section) { return describe(section); }) {}
 
 std::string DeviceParts::describe(const DeviceSection& section) const {
-  return format("%s from %s on", show_bytes(section.total()).c_str(), around.name_of(section.address).c_str());
+  return format("%s that begin at %s", show_bytes(section.total()).c_str(), around.name_of(section.address).c_str());
 }
 
 std::string DeviceParts::name_of_device(int number) const {

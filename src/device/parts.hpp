@@ -43,7 +43,7 @@ struct DeviceParts {
   Status find_devices();
   Status device(int number, UsedDevice*& out);
   Status drop_freed();
-  std::string describe(const DeviceSection& section) const;  // "2 MiB from a[0] on"
+  std::string describe(const DeviceSection& section) const;  // "2 MiB that begin at a[0]"
   std::string name_of_device(int number) const;              // "0 (NVIDIA H100) of rank 1"
 
  private:

@@ -6,8 +6,7 @@ namespace hiroba {
 
 namespace {
 
-// Errors of the device come later than the call that has caused them.
-Status explained(Status status, const std::string& last_kernel) {
+Status explained_by(Status status, const std::string& last_kernel) {
   if (status.ok() || last_kernel.empty() || status.message().find(last_kernel) != std::string::npos) return status;
   return Status::error(status.message() + "; the last kernel before that: " + last_kernel);
 }
@@ -17,12 +16,12 @@ Status explained(Status status, const std::string& last_kernel) {
 Status DeviceCall::done(bool& out) {
   out = issued_.load(std::memory_order_acquire);
   if (!out || !failed_.ok()) return failed_;
-  return event == nullptr ? Status() : explained(event->done(out), last_kernel_);
+  return event == nullptr ? Status() : explained_by(event->done(out), last_kernel_);
 }
 
 Status DeviceCall::wait() {
   wait_until_issued();
-  return !failed_.ok() || event == nullptr ? failed_ : explained(event->wait(), last_kernel_);
+  return !failed_.ok() || event == nullptr ? failed_ : explained_by(event->wait(), last_kernel_);
 }
 
 void DeviceCall::wait_until_issued() {
@@ -89,6 +88,8 @@ Status DeviceStream::buffer(int worker, int which, size_t bytes, Buffer*& out) {
   return device_.allocate_pinned(bytes, out->memory);
 }
 
+Status DeviceStream::explained(Status status) const { return explained_by(std::move(status), last_kernel_); }
+
 void DeviceStream::work() {
   failed_ = device_.enter();
   for (;;) {
@@ -100,7 +101,7 @@ void DeviceStream::work() {
       entries_.pop_front();
     }
     if (next.call == nullptr) return;
-    if (failed_.ok()) failed_ = explained(next.act(), last_kernel_);
+    if (failed_.ok()) failed_ = next.act();
     next.act = nullptr;  // what it holds ends before the call does
     next.call->issue(failed_, last_kernel_);
   }

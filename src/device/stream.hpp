@@ -71,6 +71,8 @@ class DeviceStream {
   // For the thread of the stream.
   DeviceQueue& queue() const { return *queue_; }
   Status buffer(int worker, int which, size_t bytes, Buffer*& out);
+  // Errors of the device come later than the call that has caused them: names the last kernel.
+  Status explained(Status status) const;
   void set_last_kernel(std::string what) { last_kernel_ = std::move(what); }
 
  private:

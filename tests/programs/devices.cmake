@@ -42,6 +42,12 @@ foreach(line "1 1 1" "2 1 2" "3 2 1")
     "LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/tests/cuda_standin;HIROBA_DEVICES=cuda:${count};CUDA_STANDIN_DEVICES=${count}")
 endforeach()
 
+test_program(device_misuse device_misuse.c device_kernels.c)
+add_test(NAME programs.devices.misuse COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/device_misuse.py
+  --build ${CMAKE_BINARY_DIR})
+set_tests_properties(programs.devices.misuse PROPERTIES TIMEOUT 120)
+hiroba_timing_tests(programs.devices.misuse)
+
 # The same on devices of NVIDIA, where there are any; nvcc need not be where the programs run.
 find_program(HIROBA_NVCC nvcc HINTS /usr/local/cuda/bin)
 if(HIROBA_NVCC)

@@ -61,8 +61,8 @@ class CudaQueue final : public DeviceQueue {
   Status run(KernelRun run) override {
     const int error = run.function(run.data.data(), run.argument.data(), stream_);
     if (error == 0) return {};
-    constexpr int insufficient_driver = 35;  // cudaErrorInsufficientDriver
-    if (error == insufficient_driver) {
+    constexpr int insufficient_driver = 35, call_of_newer_driver = 36;  // of cudaError_t
+    if (error == insufficient_driver || error == call_of_newer_driver) {
       int version = 0;
       driver_.cuDriverGetVersion(&version);
       return Status::error(format(
