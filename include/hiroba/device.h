@@ -99,6 +99,12 @@ typedef struct hiroba_kernel {
 void hiroba_device_launch(const hiroba_kernel* kernel, hiroba_stream stream, const hiroba_access* accesses, int count,
                           const void* argument, size_t bytes);
 
+/* For other interfaces, in the body of a task (task.h): brings what the kernel reads to a device, runs it there, and
+ * writes back what it writes. The task ends once all of that is done, and then destroy(object) was called; the kernel's
+ * argument is the pointer `object` itself. */
+void hiroba_device_task(int device, const hiroba_kernel* kernel, const hiroba_access* accesses, int count, void* object,
+                        void (*destroy)(void* object));
+
 #ifndef HIROBA_NO_PLACES
 #define hiroba_device_count() HIROBA_HERE(hiroba_device_count())
 #define hiroba_stream_create(...) HIROBA_HERE(hiroba_stream_create(__VA_ARGS__))

@@ -239,11 +239,15 @@ void submit_task(void* argument, F&& function) {
 }
 
 template <typename F>
-bool make_task(task_words& words, F&& function) {
-  words.spec.label = label_of<std::remove_cvref_t<F>>(words);
+bool make_named_task(task_words& words, const hiroba_task_label* label, F&& function) {
+  words.spec.label = label;
   void* const argument = hiroba_task_create(words.accesses, words.count, &words.spec);
   if (argument != nullptr) submit_task(argument, std::forward<F>(function));
   return argument != nullptr;
+}
+template <typename F>
+bool make_task(task_words& words, F&& function) {
+  return make_named_task(words, label_of<std::remove_cvref_t<F>>(words), std::forward<F>(function));
 }
 
 }  // namespace detail

@@ -72,6 +72,11 @@ DeviceCopyPtr DeviceCopies::find(const DeviceSection& section, DeviceSection& th
   return nullptr;
 }
 
+bool DeviceCopies::has_parts(const DeviceSection& section) const {
+  return std::any_of(copies_.begin(), copies_.end(),
+                     [&](const DeviceCopyPtr& copy) { return overlap(copy->section, section); });
+}
+
 Status DeviceCopies::make(const DeviceSection& section, const char* place, DeviceCopyPtr& out) {
   const size_t bytes = section.total();
   HIROBA_TRY(make_room(bytes, section));
@@ -104,7 +109,7 @@ Status DeviceCopies::make_room(size_t bytes, const DeviceSection& section) {
     size_t oldest = copies_.size();
     for (size_t i = 0; i < copies_.size(); ++i) {
       const DeviceCopy& copy = *copies_[i];
-      const bool goes = !copy.held && rules_.unsaved(copy).empty();
+      const bool goes = !copy.held && !rules_.unsaved(copy);
       if (goes && (oldest == copies_.size() || copy.last_use < copies_[oldest]->last_use)) oldest = i;
     }
     if (oldest == copies_.size()) return no_room(bytes, section);
@@ -137,7 +142,7 @@ Status DeviceCopies::drop(const DeviceSection& section) {
 
 Status DeviceCopies::drop_unused() {
   for (size_t i = copies_.size(); i-- > 0;)
-    if (!copies_[i]->held && rules_.unsaved(*copies_[i]).empty()) HIROBA_TRY(drop(i));
+    if (!copies_[i]->held && !rules_.unsaved(*copies_[i])) HIROBA_TRY(drop(i));
   return {};
 }
 

@@ -48,7 +48,7 @@ using DeviceCopyPtr = std::shared_ptr<DeviceCopy>;
 class DeviceCopies {
  public:
   struct Rules {
-    std::function<std::string(const DeviceCopy&)> unsaved;  // the kernel whose writes would be lost; empty: none
+    std::function<bool(const DeviceCopy&)> unsaved;  // a kernel has written it, and no overload has written it back
     std::function<std::string(const void*)> array_of;
     std::function<void(const DeviceCopy&)> forget;  // a copy is dropped
   };
@@ -57,6 +57,8 @@ class DeviceCopies {
 
   // Returns a copy that has the section, or null.
   DeviceCopyPtr find(const DeviceSection& section, DeviceSection& there);
+  // True if some copy has some of these bytes.
+  bool has_parts(const DeviceSection& section) const;
   // Makes one; may wait for streams that use others.
   Status make(const DeviceSection& section, const char* place, DeviceCopyPtr& out);
   // Drops all that lie in the section, after what uses them.

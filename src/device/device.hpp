@@ -93,14 +93,18 @@ class Devices {
 
   Status make_stream(int device, DeviceStream*& out);
   Status free_stream(DeviceStream& stream);
+  // Returns one of a few streams of the device, in turn.
+  Status some_stream(int device, DeviceStream*& out);
   // A request that is complete when all has happened that was put into the stream.
   Status mark(DeviceStream& stream, const char* place, std::shared_ptr<Request>& out);
   Status order(DeviceStream& later, DeviceStream& earlier);
 
-  Status preload(const DeviceSection& section, DeviceStream& stream, const char* place, std::shared_ptr<Request>& out);
+  // `of_task`: tasks order the calls, and what they name is here.
+  Status preload(const DeviceSection& section, DeviceStream& stream, const char* place, std::shared_ptr<Request>& out,
+                 bool of_task = false);
   Status overload(const DeviceSection& section, DeviceStream& stream, const char* place, std::shared_ptr<Request>& out);
   Status launch(const DeviceKernel& kernel, DeviceStream& stream, std::span<const DeviceAccess> accesses,
-                const void* argument, size_t bytes, const char* place);
+                const void* argument, size_t bytes, const char* place, bool of_task = false);
   Status hold(const DeviceSection& section, DeviceStream& stream, const char* place, void*& out);
   Status drop(const DeviceSection& section, DeviceStream& stream);
 

@@ -47,8 +47,8 @@ struct Found {
 
 class Calls {
  public:
-  Calls(DeviceParts& parts, DeviceStream& stream, const char* place)
-      : parts_(parts), stream_(stream), place_(place), number_(stream.device_number()) {}
+  Calls(DeviceParts& parts, DeviceStream& stream, const char* place, bool of_task = false)
+      : parts_(parts), stream_(stream), place_(place), number_(stream.device_number()), of_task_(of_task) {}
 
   Status begin() {
     HIROBA_TRY(parts_.drop_freed());
@@ -57,25 +57,33 @@ class Calls {
     call_->clock = parts_.order.begin(stream_.number());
     return device_->open->make_event(call_->event);
   }
-  Status use(DeviceUse::Kind kind, const DeviceSection& section, const char* kernel = "", bool written_back = false) {
-    DeviceUse use = {kind, section, number_, place_, kernel};
-    use.written_back = written_back;
-    return parts_.order.add(std::move(use), stream_.number(), nothing_);
+  DeviceUse use_of(DeviceUse::Kind kind, const Found& found, const char* kernel = "") const {
+    DeviceUse use = {kind, found.host, number_, place_, kernel, found.copy.get()};
+    use.of_task = of_task_;
+    return use;
+  }
+  Status use(const DeviceUse& use) {
+    if (of_task_ && use.kind == DeviceUse::Kind::preload)
+      for (const size_t stream : parts_.order.preloads_before(use, stream_.number()))
+        for (const auto& other : parts_.streams)
+          if (other->number() == stream) HIROBA_TRY(parts_.order_streams(stream_, *other));
+    return parts_.order.add(use, stream_.number(), nothing_);
   }
   // True if the call is a mistake that the next one tells.
   bool nothing() const { return nothing_; }
 
+  // Without `make` there may be no copy.
   Status find(const DeviceSection& section, bool make, Found& out) {
-    out.host = section;
-    out.copy = device_->copies->find(section, out.there);
-    if (out.copy == nullptr) {
-      if (!make)
-        return Status::error(format("%s is on device %d in several parts, or not all of it; preload it as one section",
-                                    parts_.describe(section).c_str(), number_));
-      HIROBA_TRY(device_->copies->make(section, place_, out.copy));
-      out.there = section.dense(out.copy->device);
+    out.host = simplified(section);
+    out.copy = device_->copies->find(out.host, out.there);
+    if (out.copy == nullptr && make) {
+      HIROBA_TRY(device_->copies->make(out.host, place_, out.copy));
+      out.there = out.host.dense(out.copy->device);
     }
-    out.copy->add_user(stream_);
+    if (out.copy == nullptr && device_->copies->has_parts(out.host))
+      return Status::error(format("%s: device %d has some of it, but not in one copy; preload it as one section",
+                                  parts_.describe(out.host).c_str(), number_));
+    if (out.copy != nullptr) out.copy->add_user(stream_);
     return {};
   }
   // A section that is read there is what the program sees, unless a kernel has written it in another copy.
@@ -112,6 +120,7 @@ class Calls {
   DeviceStream& stream_;
   const char* const place_;
   const int number_;
+  const bool of_task_;
   UsedDevice* device_ = nullptr;
   DeviceCallPtr call_;
   bool nothing_ = false;
@@ -173,12 +182,19 @@ Status Devices::properties(int device, Properties& out) {
 
 Status Devices::make_stream(int device, DeviceStream*& out) {
   const Guard guard(parts_->lock);
+  return parts_->make_stream(device, out);
+}
+
+Status Devices::some_stream(int device, DeviceStream*& out) {
+  const Guard guard(parts_->lock);
   UsedDevice* used = nullptr;
   HIROBA_TRY(parts_->device(device, used));
-  auto stream = std::make_unique<DeviceStream>(*used->open, device, parts_->order.add_stream());
-  HIROBA_TRY(stream->start());
-  out = stream.get();
-  parts_->streams.push_back(std::move(stream));
+  constexpr size_t most = 4;
+  if (used->shared.size() < most) {
+    HIROBA_TRY(parts_->make_stream(device, out));
+    used->shared.push_back(out);
+  }
+  out = used->shared[used->next++ % used->shared.size()];
   return {};
 }
 
@@ -206,29 +222,22 @@ Status Devices::mark(DeviceStream& stream, const char* place, std::shared_ptr<Re
 Status Devices::order(DeviceStream& later, DeviceStream& earlier) {
   const Guard guard(parts_->lock);
   HIROBA_TRY(parts_->order.told());
-  const auto before = std::make_shared<DeviceCall>();
-  HIROBA_TRY(earlier.mark(before));
-  later.put(std::make_shared<DeviceCall>(), [before, &later] {
-    before->wait_until_issued();
-    return later.queue().wait(*before->event);
-  });
-  parts_->order.after(later.number(), earlier.number());
-  return {};
+  return parts_->order_streams(later, earlier);
 }
 
 Status Devices::preload(const DeviceSection& section, DeviceStream& stream, const char* place,
-                        std::shared_ptr<Request>& out) {
+                        std::shared_ptr<Request>& out, bool of_task) {
   const Guard guard(parts_->lock);
   if (section.empty()) return out = std::make_shared<DeviceRequest>(*parts_, nullptr, "", 0), Status();
-  Calls call(*parts_, stream, place);
+  Calls call(*parts_, stream, place, of_task);
   HIROBA_TRY(call.begin());
   Found found;
-  HIROBA_TRY(call.use(DeviceUse::Kind::preload, simplified(section)));
-  HIROBA_TRY(call.find(simplified(section), true, found));
+  HIROBA_TRY(call.find(section, true, found));
+  HIROBA_TRY(call.use(call.use_of(DeviceUse::Kind::preload, found)));
   call.now_fresh(found);
   const bool held = found.copy->held;  // other libraries may write there
-  call.put([parts = parts_.get(), move = call.move_of(found), copy = found.copy, held]() -> Status {
-    for_each_block(move.host, [&](const char* at, size_t bytes) { parts->around.prefetch(at, bytes); });
+  call.put([parts = parts_.get(), move = call.move_of(found), copy = found.copy, held, of_task]() -> Status {
+    if (!of_task) for_each_block(move.host, [&](const char* at, size_t bytes) { parts->around.prefetch(at, bytes); });
     if (held) copy->changed(move.host, true);
     uint64_t moved = 0;
     HIROBA_TRY(move.stream.explained(move_to_device(move, moved)));
@@ -245,11 +254,11 @@ Status Devices::overload(const DeviceSection& section, DeviceStream& stream, con
   if (section.empty()) return out = std::make_shared<DeviceRequest>(*parts_, nullptr, "", 0), Status();
   Calls call(*parts_, stream, place);
   HIROBA_TRY(call.begin());
-  HIROBA_TRY(call.use(DeviceUse::Kind::overload, simplified(section)));
+  Found found;
+  HIROBA_TRY(call.find(section, false, found));
+  HIROBA_TRY(call.use(call.use_of(DeviceUse::Kind::overload, found)));
   out = call.request("hiroba_device_overload");
   if (call.nothing()) return {};
-  Found found;
-  HIROBA_TRY(call.find(simplified(section), false, found));
   HIROBA_TRY(call.check_fresh(found));
   call.put([parts = parts_.get(), move = call.move_of(found), copy = found.copy]() -> Status {
     if (parts->around.check) HIROBA_TRY(check_unchanged(move));
@@ -261,9 +270,9 @@ Status Devices::overload(const DeviceSection& section, DeviceStream& stream, con
 }
 
 Status Devices::launch(const DeviceKernel& kernel, DeviceStream& stream, std::span<const DeviceAccess> accesses,
-                       const void* argument, size_t bytes, const char* place) {
+                       const void* argument, size_t bytes, const char* place, bool of_task) {
   const Guard guard(parts_->lock);
-  Calls call(*parts_, stream, place);
+  Calls call(*parts_, stream, place, of_task);
   HIROBA_TRY(call.begin());
   KernelRun run;
   run.function = parts_->backend->kind() == DeviceKind::host ? kernel.host : kernel.cuda;
@@ -276,15 +285,14 @@ Status Devices::launch(const DeviceKernel& kernel, DeviceStream& stream, std::sp
       run.data.push_back(nullptr);
       continue;
     }
-    const DeviceSection section = simplified(access.section);
     Found found;
-    if (access.reads) HIROBA_TRY(call.use(DeviceUse::Kind::reads, section, kernel.name));
-    if (access.writes && !call.nothing()) HIROBA_TRY(call.use(DeviceUse::Kind::writes, section, kernel.name));
+    HIROBA_TRY(call.find(access.section, !access.reads, found));
+    if (access.reads) HIROBA_TRY(call.use(call.use_of(DeviceUse::Kind::reads, found, kernel.name)));
     if (call.nothing()) return {};
-    HIROBA_TRY(call.find(section, !access.reads, found));
     if (access.reads) HIROBA_TRY(call.check_fresh(found));
     if (access.writes) {
-      if (parts_->around.check) HIROBA_TRY(note_content(call.move_of(found)));
+      HIROBA_TRY(call.use(call.use_of(DeviceUse::Kind::writes, found, kernel.name)));
+      if (parts_->around.check) HIROBA_TRY(note_content(call.move_of(found), access.reads));
       call.now_fresh(found);
       call.others_are_stale(found, name);
       written.push_back(found);
@@ -309,8 +317,10 @@ Status Devices::hold(const DeviceSection& section, DeviceStream& stream, const c
   Calls call(*parts_, stream, place);
   HIROBA_TRY(call.begin());
   Found found;
-  HIROBA_TRY(call.find(simplified(section), true, found));
-  HIROBA_TRY(call.use(DeviceUse::Kind::writes, simplified(section), "of another library", true));
+  HIROBA_TRY(call.find(section, true, found));
+  DeviceUse use = call.use_of(DeviceUse::Kind::writes, found, "of another library");
+  use.written_back = true;
+  HIROBA_TRY(call.use(use));
   found.copy->held = true;
   out = found.there.address;
   call.put([] { return Status(); });

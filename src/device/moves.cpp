@@ -211,9 +211,9 @@ Status move_to_host(const DeviceMove& move) {
   return {};
 }
 
-Status note_content(const DeviceMove& move) {
+Status note_content(const DeviceMove& move, bool reads) {
   HIROBA_TRY(move.stream.finish());
-  if (!known_pieces(move, false).empty()) return {};
+  if (reads && !known_pieces(move, false).empty()) return {};
   const std::vector<Piece> pieces = cut(move);
   std::vector<Digest> now(pieces.size());
   std::vector<char> scratch;

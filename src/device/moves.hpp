@@ -24,9 +24,9 @@ struct DeviceMove {
 Status move_to_device(const DeviceMove& move, uint64_t& moved);
 Status move_to_host(const DeviceMove& move);
 
-// For option check. Notes what the section has now, unless that is known; for the program's thread. Waits for the
-// stream, whose preloads note it, too.
-Status note_content(const DeviceMove& move);
+// For option check. Notes what the section has now, or, if the kernel `reads` it, had when it was moved; for the
+// program's thread. Waits for the stream.
+Status note_content(const DeviceMove& move, bool reads);
 // Fails if the program has changed the section since.
 Status check_unchanged(const DeviceMove& move);
 

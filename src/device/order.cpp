@@ -17,10 +17,13 @@ bool comes_before(const DeviceUse& use, const DeviceClock& clock) {
   return use.stream < clock.size() && clock[use.stream] >= use.number;
 }
 
-// True if the two need an order: on one device if either changes what is there, at the processor if either writes.
+// True if the two need an order: in one copy if either changes what is there, at the processor if either writes.
 bool conflict(const DeviceUse& a, const DeviceUse& b) {
   if (!overlap(a.section, b.section)) return false;
-  if (a.device == b.device && (a.to_device() || b.to_device())) return true;
+  const bool read_alone = a.kind != b.kind && (a.kind == Kind::reads || b.kind == Kind::reads) &&
+                          (a.kind == Kind::preload || b.kind == Kind::preload);
+  if (a.of_task && b.of_task && read_alone) return false;
+  if (a.copy != nullptr && a.copy == b.copy && (a.to_device() || b.to_device())) return true;
   return a.on_host() && b.on_host() && (a.kind == Kind::overload || b.kind == Kind::overload);
 }
 
@@ -56,7 +59,7 @@ void DeviceOrder::waited(const DeviceClock& clock) {
 
 bool DeviceOrder::has(Kind a, Kind b, const DeviceUse& now) const {
   return std::any_of(uses_.begin(), uses_.end(), [&](const DeviceUse& use) {
-    return use.device == now.device && (use.kind == a || use.kind == b) && overlap(use.section, now.section);
+    return use.copy == now.copy && (use.kind == a || use.kind == b) && overlap(use.section, now.section);
   });
 }
 
@@ -99,13 +102,14 @@ Status DeviceOrder::add(DeviceUse use, size_t stream, bool& nothing) {
   HIROBA_TRY(tell_pending(use));
   HIROBA_TRY(find_unordered(use, clock));
   if (use.kind == Kind::preload)
-    if (const DeviceUse* lost = unsaved(use.section, use.device))
+    if (const DeviceUse* lost = unsaved_bytes(use))
       return Status::error(format("%s would overwrite %s on device %d, which %s has written and no overload has written "
                                   "back; call hiroba_device_overload before, or hiroba_device_drop",
                                   use.what().c_str(), describe_(use.section).c_str(), use.device,
                                   lost->what().c_str()));
-  const bool is_missing = (use.kind == Kind::reads && !has(Kind::preload, Kind::writes, use)) ||
-                          (use.kind == Kind::overload && !has(Kind::writes, Kind::writes, use));
+  const bool absent = use.copy == nullptr;
+  const bool is_missing = (use.kind == Kind::reads && (absent || !has(Kind::preload, Kind::writes, use))) ||
+                          (use.kind == Kind::overload && (absent || !has(Kind::writes, Kind::writes, use)));
   if (is_missing) {
     pending_ = nothing = true;
     pending_use_ = std::move(use);
@@ -118,7 +122,7 @@ Status DeviceOrder::add(DeviceUse use, size_t stream, bool& nothing) {
 // An earlier use has no say any more once a later one, which comes after it, covers it and does at least as much.
 void DeviceOrder::record(DeviceUse now, const DeviceClock& clock) {
   std::erase_if(uses_, [&](DeviceUse& use) {
-    if (use.device != now.device || !comes_before(use, clock) || !covers(now.section, use.section)) return false;
+    if (use.copy != now.copy || !comes_before(use, clock) || !covers(now.section, use.section)) return false;
     if (now.kind == Kind::overload && use.kind == Kind::writes) use.written_back = true;
     if (now.kind == Kind::preload) return use.kind != Kind::overload;
     if (now.kind == Kind::writes) return use.kind == Kind::reads || use.kind == Kind::writes;
@@ -127,15 +131,31 @@ void DeviceOrder::record(DeviceUse now, const DeviceClock& clock) {
   uses_.push_back(std::move(now));
 }
 
-const DeviceUse* DeviceOrder::unsaved(const DeviceSection& section, int device) const {
+const DeviceUse* DeviceOrder::unsaved_bytes(const DeviceUse& now) const {
   const auto found = std::find_if(uses_.begin(), uses_.end(), [&](const DeviceUse& use) {
-    return use.device == device && use.kind == Kind::writes && !use.written_back && overlap(use.section, section);
+    return use.device == now.device && use.kind == Kind::writes && !use.written_back &&
+           overlap(use.section, now.section);
   });
   return found == uses_.end() ? nullptr : &*found;
 }
 
-void DeviceOrder::forget(const DeviceSection& section, int device) {
-  std::erase_if(uses_, [&](const DeviceUse& use) { return use.device == device && covers(section, use.section); });
+const DeviceUse* DeviceOrder::unsaved(const void* copy) const {
+  const auto found = std::find_if(uses_.begin(), uses_.end(), [&](const DeviceUse& use) {
+    return use.copy == copy && use.kind == Kind::writes && !use.written_back;
+  });
+  return found == uses_.end() ? nullptr : &*found;
+}
+
+std::vector<size_t> DeviceOrder::preloads_before(const DeviceUse& now, size_t stream) const {
+  std::vector<size_t> out;
+  for (const DeviceUse& use : uses_)
+    if (use.of_task && use.kind == Kind::preload && conflict(use, now) && !comes_before(use, streams_[stream]))
+      out.push_back(use.stream);
+  return out;
+}
+
+void DeviceOrder::forget(const void* copy) {
+  std::erase_if(uses_, [&](const DeviceUse& use) { return use.copy == copy; });
 }
 
 }  // namespace hiroba

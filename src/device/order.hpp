@@ -24,7 +24,11 @@ struct DeviceUse {
   DeviceSection section;
   int device = 0;
   std::string place = {};
-  std::string kernel = {};  // its name
+  std::string kernel = {};     // its name
+  const void* copy = nullptr;  // that has the section; null: none yet
+  // Tasks that use the same section are in order if one of them writes it. So preloads by tasks that read it move
+  // nothing while others read.
+  bool of_task = false;
   // ---- set by DeviceOrder
   size_t stream = 0;
   uint64_t number = 0;     // of the call, in the stream
@@ -52,16 +56,18 @@ class DeviceOrder {
   Status add(DeviceUse use, size_t stream, bool& nothing);
   // Returns the mistake that was not told yet.
   Status told();
-  // Forgets all uses of what lies in a section.
-  void forget(const DeviceSection& section, int device);
-  // Returns the use by a kernel whose writes to this section are not written back; null if there is none.
-  const DeviceUse* unsaved(const DeviceSection& section, int device) const;
+  // Returns the streams with preloads of a task's section that must come before its own.
+  std::vector<size_t> preloads_before(const DeviceUse& use, size_t stream) const;
+  void forget(const void* copy);
+  // Returns the use by a kernel whose writes to this copy are not written back; null if there is none.
+  const DeviceUse* unsaved(const void* copy) const;
 
  private:
   Status tell_pending(const DeviceUse& now);
   Status find_unordered(const DeviceUse& now, const DeviceClock& clock) const;
   void record(DeviceUse now, const DeviceClock& clock);
   bool has(DeviceUse::Kind a, DeviceUse::Kind b, const DeviceUse& now) const;
+  const DeviceUse* unsaved_bytes(const DeviceUse& now) const;
 
   const Describe describe_;
   std::vector<DeviceClock> streams_;

@@ -67,11 +67,8 @@ Status DeviceParts::open(UsedDevice& used, int number) {
   if (helpers.width() < settings.threads) HIROBA_TRY(helpers.start(settings.threads));
   DeviceCopies::Rules rules;
   rules.array_of = around.array_of;
-  rules.unsaved = [this, number](const DeviceCopy& copy) {
-    const DeviceUse* use = order.unsaved(copy.section, number);
-    return use == nullptr ? std::string() : use->what();
-  };
-  rules.forget = [this, number](const DeviceCopy& copy) { order.forget(copy.section, number); };
+  rules.unsaved = [this](const DeviceCopy& copy) { return order.unsaved(&copy) != nullptr; };
+  rules.forget = [this](const DeviceCopy& copy) { order.forget(&copy); };
   used.copies = std::make_unique<DeviceCopies>(*used.open, name_of_device(number), used.cache, std::move(rules));
   return {};
 }
@@ -88,6 +85,27 @@ Status DeviceParts::device(int number, UsedDevice*& out) {
                                 number, around.rank, devices.size()));
   out = &devices[static_cast<size_t>(number)];
   return out->open == nullptr ? open(*out, number) : Status();
+}
+
+Status DeviceParts::order_streams(DeviceStream& later, DeviceStream& earlier) {
+  const auto before = std::make_shared<DeviceCall>();
+  HIROBA_TRY(earlier.mark(before));
+  later.put(std::make_shared<DeviceCall>(), [before, &later] {
+    before->wait_until_issued();
+    return later.queue().wait(*before->event);
+  });
+  order.after(later.number(), earlier.number());
+  return {};
+}
+
+Status DeviceParts::make_stream(int device, DeviceStream*& out) {
+  UsedDevice* used = nullptr;
+  HIROBA_TRY(this->device(device, used));
+  auto stream = std::make_unique<DeviceStream>(*used->open, device, order.add_stream());
+  HIROBA_TRY(stream->start());
+  out = stream.get();
+  streams.push_back(std::move(stream));
+  return {};
 }
 
 // Other memory may be at the addresses of an array that was freed.

@@ -20,6 +20,8 @@ struct UsedDevice {
   uint64_t cache = 0;
   std::unique_ptr<OpenDevice> open;  // at its first use
   std::unique_ptr<DeviceCopies> copies;
+  std::vector<DeviceStream*> shared;  // by tasks
+  size_t next = 0;                    // of these
 };
 
 struct DeviceParts {
@@ -42,6 +44,8 @@ struct DeviceParts {
   // All of these require the lock.
   Status find_devices();
   Status device(int number, UsedDevice*& out);
+  Status make_stream(int device, DeviceStream*& out);
+  Status order_streams(DeviceStream& later, DeviceStream& earlier);
   Status drop_freed();
   std::string describe(const DeviceSection& section) const;  // "2 MiB that begin at a[0]"
   std::string name_of_device(int number) const;              // "0 (NVIDIA H100) of rank 1"

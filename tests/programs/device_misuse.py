@@ -83,7 +83,7 @@ CASES = [
     case("past_end", "the section is not all in one array"),
     case("reduction", "access 0 of kernel scale has mode 19"),
     case("part_dropped", "is a part of a larger copy, which was made at"),
-    case("in_parts", "is on device 0 in several parts"),
+    case("in_parts", "device 0 has some of it, but not in one copy"),
     case("other_copy", "is out of date: kernel scale at " + place("other_copy", "first")),
     case("not_awaited", "nobody has waited for hiroba_device_preload at " + place("not_awaited", "first")),
     case("touched", "segmentation fault", r"touched \(device_misuse\.c:\d+\)"),

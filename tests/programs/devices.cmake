@@ -24,6 +24,17 @@ foreach(line ${device_tests})
   hiroba_run_test(programs.devices.${name} ${ranks} ${nodes} devices ${case} MATCH done SECONDS 60)
   with(programs.devices.${name} TIMEOUT=30 DEVICES=host:${count} ${words})
 endforeach()
+# Tasks on them. Each line: name, ranks, nodes, threads; then options.
+test_program(device_tasks device_tasks.cpp)
+set_source_files_properties(device_tasks.cpp PROPERTIES COMPILE_OPTIONS "-fexceptions;-frtti")
+foreach(line "alone 1 1 1" "threads 1 1 3" "pair 2 1 1" "two_nodes 2 2 2" "three 3 2 1 CHAOS=11" "check 2 1 1 CHECK=yes"
+    "nodes 3 3 1 DEVICE_CACHE=256K" "check_nodes 2 2 1 CHECK=yes CHAOS=13")
+  separate_arguments(words UNIX_COMMAND ${line})
+  list(POP_FRONT words name ranks nodes threads)
+  hiroba_run_test(programs.devices.tasks.${name} ${ranks} ${nodes} device_tasks MATCH done SECONDS 60)
+  with(programs.devices.tasks.${name} TIMEOUT=30 DEVICES=host:2 ${words})
+  set_property(TEST programs.devices.tasks.${name} APPEND PROPERTY ENVIRONMENT OMP_NUM_THREADS=${threads})
+endforeach()
 hiroba_run_test(programs.devices.speed 1 1 device_speed 64 7 0.9 SECONDS 60)
 with(programs.devices.speed DEVICES=host:1)
 hiroba_timing_tests(programs.devices.speed)
@@ -51,7 +62,7 @@ hiroba_timing_tests(programs.devices.misuse)
 # The same on devices of NVIDIA, where there are any; nvcc need not be where the programs run.
 find_program(HIROBA_NVCC nvcc HINTS /usr/local/cuda/bin)
 if(HIROBA_NVCC)
-  foreach(program devices device_speed)
+  foreach(program devices device_speed device_misuse)
     set(file ${CMAKE_BINARY_DIR}/tests/programs/${program}.cuda)
     add_custom_command(OUTPUT ${file}
       DEPENDS ${program}.c device_kernels.cu device_kernels.h ${CMAKE_SOURCE_DIR}/include/hiroba/device.h hiroba
@@ -60,6 +71,9 @@ if(HIROBA_NVCC)
       ${CMAKE_CURRENT_SOURCE_DIR}/${program}.c ${CMAKE_CURRENT_SOURCE_DIR}/device_kernels.cu -o ${file}
       -L $<TARGET_FILE_DIR:hiroba> -lhiroba -Xlinker -rpath=$<TARGET_FILE_DIR:hiroba>)
     add_custom_target(${program}_cuda ALL DEPENDS ${file})
+    if(program STREQUAL device_misuse)
+      continue()  # tools/device-check runs it
+    endif()
     set(arguments all)
     if(program STREQUAL device_speed)
       set(arguments 1024 5 0.9)

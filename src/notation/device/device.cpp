@@ -6,8 +6,8 @@
 
 #include "base/log.hpp"
 #include "base/text.hpp"
-#include "device/device.hpp"
 #include "notation/collective/collective_process.hpp"
+#include "notation/device/device_process.hpp"
 #include "process/process.hpp"
 
 #define DEVICE_EXPORT extern "C" __attribute__((visibility("default")))
@@ -16,6 +16,7 @@ namespace {
 
 using hiroba::Array;
 using hiroba::CheckedCall;
+using hiroba::devices;
 using hiroba::DeviceAccess;
 using hiroba::DeviceKernel;
 using hiroba::Devices;
@@ -78,9 +79,19 @@ class DeviceModel final : public hiroba::Model {
   }
 };
 
-Devices& devices() { return hiroba::instance<DeviceModel>().devices; }
+DeviceStream& stream_of(const CheckedCall& call, hiroba_stream stream) {
+  if (stream == nullptr) call.fail("the stream is NULL; hiroba_stream_create returns one");
+  return *reinterpret_cast<DeviceStream*>(stream);
+}
 
-DeviceSection section_of(const CheckedCall& call, const hiroba_section& section) {
+void give(const CheckedCall& call, std::shared_ptr<Request> done, hiroba_request* request) {
+  if (request != nullptr) *request = {hiroba::collective_of(call.name()).requests().give(std::move(done))};
+}
+
+}  // namespace
+
+Devices& hiroba::devices() { return instance<DeviceModel>().devices; }
+DeviceSection hiroba::section_of(const CheckedCall& call, const hiroba_section& section) {
   if (section.dims < 0 || section.dims > HIROBA_SECTION_DIMS)
     call.fail(hiroba::format("a section with %d dimensions; at most %d", section.dims, HIROBA_SECTION_DIMS));
   if (static_cast<int64_t>(section.bytes) < 0) call.fail("a section with a negative number of bytes");
@@ -98,16 +109,18 @@ DeviceSection section_of(const CheckedCall& call, const hiroba_section& section)
   return out;
 }
 
-DeviceStream& stream_of(const CheckedCall& call, hiroba_stream stream) {
-  if (stream == nullptr) call.fail("the stream is NULL; hiroba_stream_create returns one");
-  return *reinterpret_cast<DeviceStream*>(stream);
+std::vector<DeviceAccess> hiroba::accesses_of(const CheckedCall& call, const hiroba_kernel& kernel,
+                                              const hiroba_access* accesses, int count) {
+  if (count < 0) call.fail(format("%d accesses; at least 0", count));
+  std::vector<DeviceAccess> out;
+  for (int i = 0; i < count; ++i) {
+    const int mode = accesses[i].mode;
+    if (mode != HIROBA_IN && mode != HIROBA_OUT && mode != HIROBA_INOUT)
+      call.fail(format("access %d of kernel %s has mode %d; HIROBA_IN, HIROBA_OUT or HIROBA_INOUT", i, kernel.name, mode));
+    out.push_back({section_of(call, accesses[i].section), (mode & HIROBA_IN) != 0, (mode & HIROBA_OUT) != 0});
+  }
+  return out;
 }
-
-void give(const CheckedCall& call, std::shared_ptr<Request> done, hiroba_request* request) {
-  if (request != nullptr) *request = {hiroba::collective_of(call.name()).requests().give(std::move(done))};
-}
-
-}  // namespace
 
 hiroba::Model& hiroba::device_model() { return instance<DeviceModel>(); }
 
@@ -186,15 +199,7 @@ DEVICE_EXPORT void hiroba_device_launch(const hiroba_kernel* kernel, hiroba_stre
                                         int count, const void* argument, size_t bytes) {
   const CheckedCall call("hiroba_device_launch");
   if (kernel == nullptr || kernel->name == nullptr) call.fail("a kernel without a name");
-  if (count < 0) call.fail(hiroba::format("%d accesses; at least 0", count));
-  std::vector<DeviceAccess> all;
-  for (int i = 0; i < count; ++i) {
-    const int mode = accesses[i].mode;
-    if (mode != HIROBA_IN && mode != HIROBA_OUT && mode != HIROBA_INOUT)
-      call.fail(hiroba::format("access %d of kernel %s has mode %d; HIROBA_IN, HIROBA_OUT or HIROBA_INOUT", i,
-                               kernel->name, mode));
-    all.push_back({section_of(call, accesses[i].section), (mode & HIROBA_IN) != 0, (mode & HIROBA_OUT) != 0});
-  }
+  const std::vector<DeviceAccess> all = accesses_of(call, *kernel, accesses, count);
   const DeviceKernel translated = {kernel->name, kernel->host, kernel->cuda};
   call.require(devices().launch(translated, stream_of(call, stream), all, argument, bytes, hiroba::place()));
 }
