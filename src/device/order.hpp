@@ -59,6 +59,7 @@ class DeviceOrder {
   // Returns the streams with preloads of a task's section that must come before its own.
   std::vector<size_t> preloads_before(const DeviceUse& use, size_t stream) const;
   void forget(const void* copy);
+  size_t uses() const { return uses_.size(); }
   // Returns the use by a kernel whose writes to this copy are not written back; null if there is none.
   const DeviceUse* unsaved(const void* copy) const;
 
