@@ -36,13 +36,13 @@ enum { HIROBA_DEVICE_HOST = 1, HIROBA_DEVICE_CUDA = 2 };
 
 typedef struct hiroba_device_properties {
   char name[96];
-  int kind;          /* HIROBA_DEVICE_HOST, ... */
-  int number;        /* of this device among those of the machine */
-  int domain;        /* NUMA domain; -1: not known */
-  uint64_t memory;   /* bytes */
-  uint64_t cache;    /* bytes that this rank may use for copies */
-  uint64_t used;     /* bytes of copies now */
-  char link[64];     /* to the memory of this machine */
+  int kind;        /* HIROBA_DEVICE_HOST, ... */
+  int number;      /* of this device among those of the machine */
+  int domain;      /* NUMA domain; -1: not known */
+  uint64_t memory; /* bytes */
+  uint64_t cache;  /* bytes that this rank may use for copies */
+  uint64_t used;   /* bytes of copies now */
+  char link[64];   /* to the memory of this machine */
 } hiroba_device_properties;
 
 /* Returns the number of devices of this rank; 0 if there are none. */
@@ -59,7 +59,7 @@ hiroba_stream hiroba_stream_create(int device);
 void hiroba_stream_free(hiroba_stream* stream);
 /* Waits until all that was called with this stream has taken effect. */
 void hiroba_stream_wait(hiroba_stream stream);
-/* What is called with `later` from now on takes effect after all that was called with `earlier` before. */
+/* Calls with `later` from now on take effect after all calls with `earlier` so far. */
 void hiroba_stream_after(hiroba_stream later, hiroba_stream earlier);
 
 /* ---- sections ------------------------------------------------------------------------------------------------- */
@@ -77,7 +77,7 @@ void hiroba_device_preload(const hiroba_section* section, hiroba_stream stream, 
 /* Writes a section of the device back. Once it is complete, the program may read the section, and write it. */
 void hiroba_device_overload(const hiroba_section* section, hiroba_stream stream, hiroba_request* request);
 /* Returns the address of a section on the stream's device, for other libraries. It is valid until hiroba_device_drop.
- * Makes a copy without contents if there is none. What these libraries do is unknown here: name it by launches. */
+ * Makes a copy without contents if there is none. Uses by these libraries have no order here: the program waits. */
 void* hiroba_device_hold(const hiroba_section* section, hiroba_stream stream);
 /* Drops the copies of a section on the stream's device, after all that was called with the stream. What kernels have
  * written there and no overload has written back is lost. */

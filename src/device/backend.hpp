@@ -1,5 +1,4 @@
-// What a kind of device must do: the contract between this floor and its backends, each of which is a room, and a line
-// in registry.cpp.
+// The contract between this floor and its backends, the kinds of devices: each is a room, and a line in registry.cpp.
 //
 // A device has memory of its own, queues, and events. What is put into a queue happens later, in this order, while the
 // caller goes on; queues are independent of each other but for events. Errors of such work arrive with the next event.

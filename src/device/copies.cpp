@@ -45,8 +45,8 @@ bool DeviceCopy::find(const DeviceSection& wanted, DeviceSection& there) const {
     last += (wanted.count[i] - 1) * wanted.stride[i], expected += (wanted.count[i] - 1) * there.stride[i];
   }
   const auto rest = static_cast<int64_t>(wanted.bytes) - 1;
-  return distance(section, first + rest, end) && end == begin + rest && distance(section, last, at) &&
-         at == expected && distance(section, last + rest, end) && end == expected + rest;
+  return distance(section, first + rest, end) && end == begin + rest && distance(section, last, at) && at == expected &&
+         distance(section, last + rest, end) && end == expected + rest;
 }
 
 void DeviceCopy::add_user(DeviceStream& stream) {

@@ -46,16 +46,16 @@ struct DeviceSettings {
   static Status from_options(const Options& options, DeviceSettings& out);
 };
 
-// What this floor asks of those around it.
+// The floors around this one, as it needs them.
 struct DeviceSurroundings {
   int rank = 0;
   bool check = false;
-  std::function<std::string(const void* address)> name_of = {};           // "a[3][5]"
-  std::function<std::string(const void* address)> array_of = {};          // "a"
-  std::function<void(const void* address, size_t bytes)> prefetch = {};   // of pages of other nodes
-  std::function<uint64_t()> changes = {};                                 // counts arrays that were freed
-  std::vector<int> domains = {-1};                                        // of the ranks of this node
-  int index = 0;                                                          // of this rank among them
+  std::function<std::string(const void* address)> name_of = {};          // "a[3][5]"
+  std::function<std::string(const void* address)> array_of = {};         // "a"
+  std::function<void(const void* address, size_t bytes)> prefetch = {};  // of pages of other nodes
+  std::function<uint64_t()> changes = {};                                // counts arrays that were freed
+  std::vector<int> domains = {-1};                                       // of the ranks of this node
+  int index = 0;                                                         // of this rank among them
 };
 
 struct DeviceKernel {
@@ -118,7 +118,7 @@ class Devices {
   std::unique_ptr<DeviceParts> parts_;
 };
 
-// What `hiroba info` prints of the devices of this machine.
+// Lists the devices of this machine, for `hiroba info`.
 std::string describe_devices();
 
 }  // namespace hiroba

@@ -11,7 +11,7 @@ namespace {
 
 using Guard = std::lock_guard<std::mutex>;
 
-// What the program waits for. Once it has, later calls come after it.
+// A call that the program can wait for. Once it has, later calls come after it.
 class DeviceRequest final : public Request {
  public:
   DeviceRequest(DeviceParts& parts, DeviceCallPtr call, std::string name, int device)
@@ -89,9 +89,10 @@ class Calls {
   // A section that is read there is what the program sees, unless a kernel has written it in another copy.
   Status check_fresh(const Found& found) const {
     if (found.copy->stale.empty()) return {};
-    return Status::error(format("%s on device %d is out of date: %s has written some of it in another copy; overload "
-                                "that, and preload this again",
-                                parts_.describe(found.host).c_str(), number_, found.copy->stale.c_str()));
+    return Status::error(
+        format("%s on device %d is out of date: %s has written some of it in another copy; overload "
+               "that, and preload this again",
+               parts_.describe(found.host).c_str(), number_, found.copy->stale.c_str()));
   }
   void now_fresh(const Found& found) const {
     if (covers(found.host, found.copy->section)) found.copy->stale.clear();

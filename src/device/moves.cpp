@@ -35,7 +35,7 @@ void cut_block(const Piece& piece, size_t most, std::vector<Piece>& out) {
 
 bool has_window(const DeviceMove& move) { return move.stream.device().window(move.there.address) != nullptr; }
 
-// Where the processor copies by itself, a piece that is compared first is then read from its second cache.
+// Pieces are small if the processor copies them by itself: one that is compared first is then still in its cache.
 std::vector<Piece> cut(const DeviceMove& move) {
   constexpr size_t most_by_window = size_t{256} << 10;
   const size_t most = has_window(move) ? std::min(most_by_window, move.piece) : move.piece;
@@ -63,7 +63,7 @@ Digest unpack_piece(const Piece& piece, const char* from) {
   return digest_of(from, piece.bytes());
 }
 
-// Of a piece in the processor's memory.
+// Summarizes a piece in the processor's memory.
 Digest digest_of_piece(const Piece& piece, std::vector<char>& scratch) {
   if (piece.walk.dims == 0) return digest_of(piece.host, piece.bytes());
   scratch.resize(piece.bytes());

@@ -51,7 +51,7 @@ DeviceClock DeviceOrder::begin(size_t stream) {
 
 void DeviceOrder::after(size_t later, size_t earlier) { join(streams_[later], streams_[earlier]); }
 
-// What the program has waited for needs no order any more, unless it says what is on the device.
+// A use that the program has waited for needs no order any more; those that say what is on the device stay.
 void DeviceOrder::waited(const DeviceClock& clock) {
   join(program_, clock);
   std::erase_if(uses_, [&](const DeviceUse& use) { return !use.to_device() && comes_before(use, program_); });
@@ -70,9 +70,10 @@ Status DeviceOrder::told() {
   if (pending_use_.kind == Kind::overload)
     return Status::error(format("%s writes back %s, which no kernel has written %s; call it after the kernel",
                                 pending_use_.what().c_str(), section.c_str(), on.c_str()));
-  return Status::error(format("%s uses %s, which is not %s: no preload has brought it there, and no kernel has written "
-                              "it; call hiroba_device_preload before",
-                              pending_use_.what().c_str(), section.c_str(), on.c_str()));
+  return Status::error(
+      format("%s uses %s, which is not %s: no preload has brought it there, and no kernel has written "
+             "it; call hiroba_device_preload before",
+             pending_use_.what().c_str(), section.c_str(), on.c_str()));
 }
 
 Status DeviceOrder::tell_pending(const DeviceUse& now) {
@@ -103,10 +104,10 @@ Status DeviceOrder::add(DeviceUse use, size_t stream, bool& nothing) {
   HIROBA_TRY(find_unordered(use, clock));
   if (use.kind == Kind::preload)
     if (const DeviceUse* lost = unsaved_bytes(use))
-      return Status::error(format("%s would overwrite %s on device %d, which %s has written and no overload has written "
-                                  "back; call hiroba_device_overload before, or hiroba_device_drop",
-                                  use.what().c_str(), describe_(use.section).c_str(), use.device,
-                                  lost->what().c_str()));
+      return Status::error(
+          format("%s would overwrite %s on device %d, which %s has written and no overload has "
+                 "written back; call hiroba_device_overload before, or hiroba_device_drop",
+                 use.what().c_str(), describe_(use.section).c_str(), use.device, lost->what().c_str()));
   const bool absent = use.copy == nullptr;
   const bool is_missing = (use.kind == Kind::reads && (absent || !has(Kind::preload, Kind::writes, use))) ||
                           (use.kind == Kind::overload && (absent || !has(Kind::writes, Kind::writes, use)));

@@ -1,5 +1,5 @@
-// Finds mistakes in the order of preloads, kernels and overloads when the program makes the calls, whatever the devices
-// do in the meantime: uses of a section that nothing orders, kernels whose data nobody has brought, overloads of what no
+// Finds mistakes in the order of preloads, kernels and overloads while the program makes the calls, whatever devices do
+// meanwhile: uses of a section that nothing orders, kernels whose data nobody has brought, overloads of what no
 // kernel has written. README.md, "Order".
 //
 // Owner: DeviceParts. Not thread-safe.
@@ -29,9 +29,9 @@ struct DeviceUse {
   // Tasks that use the same section are in order if one of them writes it. So preloads by tasks that read it move
   // nothing while others read.
   bool of_task = false;
-  // ---- set by DeviceOrder
+  // DeviceOrder sets the rest.
   size_t stream = 0;
-  uint64_t number = 0;     // of the call, in the stream
+  uint64_t number = 0;        // of the call, in the stream
   bool written_back = false;  // of what a kernel writes
 
   bool to_device() const { return kind == Kind::preload || kind == Kind::writes; }

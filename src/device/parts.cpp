@@ -76,13 +76,15 @@ Status DeviceParts::open(UsedDevice& used, int number) {
 Status DeviceParts::device(int number, UsedDevice*& out) {
   HIROBA_TRY(find_devices());
   if (devices.empty())
-    return Status::error(format("rank %d has no device (%s); `hirobarun --devices host:1` gives each node one that "
-                                "is a thread of its processor",
-                                around.rank, why_none.c_str()));
+    return Status::error(
+        format("rank %d has no device (%s); `hirobarun --devices host:1` gives each node one that "
+               "is a thread of its processor",
+               around.rank, why_none.c_str()));
   if (number < 0 || number >= static_cast<int>(devices.size()))
-    return Status::error(format("device %d of rank %d, which has %zu, counted from 0; option devices, and the number "
-                                "of ranks on the node, say how many",
-                                number, around.rank, devices.size()));
+    return Status::error(
+        format("device %d of rank %d, which has %zu, counted from 0; option devices, and the number "
+               "of ranks on the node, say how many",
+               number, around.rank, devices.size()));
   out = &devices[static_cast<size_t>(number)];
   return out->open == nullptr ? open(*out, number) : Status();
 }

@@ -1,4 +1,4 @@
-// What one rank's devices consist of, for the files that implement this floor. Owner: Devices. `lock` guards all but
+// The parts of one rank's devices, for the files that implement this floor. Owner: Devices. `lock` guards all but
 // what threads of streams use: `helpers`, and each stream and copy by its own rules.
 #pragma once
 

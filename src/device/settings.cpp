@@ -11,15 +11,15 @@ namespace {
 
 Status parse(const std::string& text, DeviceSettings& out) {
   const auto refuse = [&] {
-    return Status::error(format("option devices=%s: it is auto, none, a number of devices of each node, host:K or cuda:N",
-                                text.c_str()));
+    return Status::error(
+        format("option devices=%s: it is auto, none, a number of devices of each node, host:K or cuda:N",
+               text.c_str()));
   };
   const size_t colon = text.find(':');
   std::string kind = text.substr(0, colon), number = colon == std::string::npos ? "" : text.substr(colon + 1);
   if (!kind.empty() && kind.find_first_not_of("0123456789") == std::string::npos && colon == std::string::npos)
     number = kind, kind = "auto";
-  else if (colon != std::string::npos && (kind == "auto" || kind == "none"))
-    return refuse();
+  else if (colon != std::string::npos && (kind == "auto" || kind == "none")) return refuse();
   if (kind != "auto" && kind != "none" && kind != "host" && kind != "cuda") return refuse();
   if (number.empty() && (colon != std::string::npos || kind == "host")) number = kind == "host" ? "1" : "?";
   out.backend = kind;
@@ -52,7 +52,8 @@ std::string describe_devices() {
     const Status status = backend->find(found);
     if (!status.ok()) text += format("  %-22s none: %s\n", backend->name(), status.message().c_str());
     for (const DeviceDescription& d : found) {
-      const std::string label = backend->kind() == DeviceKind::host ? "host:K" : format("%s %d", backend->name(), d.number);
+      const std::string label =
+          backend->kind() == DeviceKind::host ? "host:K" : format("%s %d", backend->name(), d.number);
       const std::string domain = d.domain < 0 ? "" : format(", NUMA domain %d", d.domain);
       text += format("  %-22s %s, %s%s; %s\n", label.c_str(), d.name.c_str(), show_bytes(d.memory).c_str(),
                      domain.c_str(), d.link.c_str());

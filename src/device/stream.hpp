@@ -37,7 +37,7 @@ class DeviceCall {
   std::mutex lock_;
   std::condition_variable changed_;
   std::atomic<bool> issued_{false};
-  Status failed_;            // these two are set before issued_
+  Status failed_;  // these two are set before issued_
   std::string last_kernel_;
 };
 using DeviceCallPtr = std::shared_ptr<DeviceCall>;
@@ -90,9 +90,9 @@ class DeviceStream {
   std::mutex lock_;  // guards the next two members
   std::condition_variable changed_;
   std::deque<Entry> entries_;
-  Status failed_;             // for the thread
-  std::string last_kernel_;   // for the thread
-  std::mutex buffers_lock_;   // guards the next member
+  Status failed_;            // for the thread
+  std::string last_kernel_;  // for the thread
+  std::mutex buffers_lock_;  // guards the next member
   std::vector<Buffer> buffers_;
 };
 

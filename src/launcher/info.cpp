@@ -203,8 +203,7 @@ std::string describe_installation(std::string& why_bad) {
   why_bad = Options::from_environment(options).message();
   return "Hiroba " HIROBA_VERSION "\n\nThis machine\n" + describe_machine() +
          "\nWays to see an access that this kernel offers\n" + describe_tracking() + "\nTransports\n" + transports() +
-         "\nDevices\n" + describe_devices() +
-         "\nOptions: name, variable, value now, values\n" + describe_options() +
+         "\nDevices\n" + describe_devices() + "\nOptions: name, variable, value now, values\n" + describe_options() +
          "\nhirobarun --help tells what each option does.\n";
 }
 

@@ -25,7 +25,9 @@ CALL cuInit(unsigned flags) { return flags != 0 ? INVALID : setting("CUDA_STANDI
 CALL cuDriverGetVersion(int* version) { return *version = (int)setting("CUDA_STANDIN_VERSION", 13000), 0; }
 CALL cuDeviceGetCount(int* count) { return *count = (int)setting("CUDA_STANDIN_DEVICES", 1), 0; }
 CALL cuDeviceGet(int* device, int number) { return *device = number, 0; }
-CALL cuDeviceGetName(char* name, int size, int device) { return snprintf(name, (size_t)size, "Stand-in %d", device), 0; }
+CALL cuDeviceGetName(char* name, int size, int device) {
+  return snprintf(name, (size_t)size, "Stand-in %d", device), 0;
+}
 CALL cuDeviceTotalMem_v2(size_t* bytes, int device) {
   return (void)device, *bytes = (size_t)setting("CUDA_STANDIN_MEMORY", 1 << 30), 0;
 }
@@ -58,7 +60,9 @@ CALL cuMemHostAlloc(void** at, size_t bytes, unsigned flags) {
 }
 CALL cuMemFreeHost(void* at) { return free(at), 0; }
 
-CALL cuStreamCreate(void** stream, unsigned flags) { return (void)flags, *stream = malloc(1), stack[depth] ? 0 : CONTEXT; }
+CALL cuStreamCreate(void** stream, unsigned flags) {
+  return (void)flags, *stream = malloc(1), stack[depth] == NULL ? CONTEXT : 0;
+}
 CALL cuStreamDestroy_v2(void* stream) { return free(stream), 0; }
 CALL cuMemcpyHtoDAsync_v2(Pointer to, const void* from, size_t bytes, void* stream) {
   return (void)stream, memcpy((void*)(uintptr_t)to, from, bytes), stack[depth] == NULL ? CONTEXT : 0;

@@ -24,23 +24,23 @@ static void use(const hiroba_kernel* kernel, hiroba_stream stream, int mode, con
 #define LAUNCH(kernel, stream, mode, section) use(kernel, stream, mode, section, __FILE__ ":" TEXT(__LINE__))
 
 static void kernel_before_preload(void) {
-  LAUNCH(&scale_kernel, s, HIROBA_INOUT, &all);  /* first */
-  hiroba_device_preload(&all, s, NULL);          /* second */
+  LAUNCH(&scale_kernel, s, HIROBA_INOUT, &all); /* first */
+  hiroba_device_preload(&all, s, NULL);         /* second */
   hiroba_stream_wait(s);
 }
 static void kernel_without_preload(void) {
-  LAUNCH(&scale_kernel, s, HIROBA_INOUT, &all);  /* first */
+  LAUNCH(&scale_kernel, s, HIROBA_INOUT, &all); /* first */
   hiroba_stream_wait(s);
 }
 static void overload_before_kernel(void) {
   hiroba_device_preload(&all, s, NULL);
-  hiroba_device_overload(&all, s, NULL);         /* first */
-  LAUNCH(&scale_kernel, s, HIROBA_INOUT, &all);  /* second */
+  hiroba_device_overload(&all, s, NULL);        /* first */
+  LAUNCH(&scale_kernel, s, HIROBA_INOUT, &all); /* second */
   hiroba_stream_wait(s);
 }
 static void overload_without_kernel(void) {
   hiroba_device_preload(&all, s, NULL);
-  hiroba_device_overload(&all, s, NULL);         /* first */
+  hiroba_device_overload(&all, s, NULL); /* first */
   sms_barrier();
 }
 static void two_streams(void) {
@@ -57,27 +57,27 @@ static void two_kernels(void) {
 }
 static void overload_elsewhere(void) {
   hiroba_device_preload(&all, s, NULL);
-  LAUNCH(&scale_kernel, s, HIROBA_INOUT, &all);  /* first */
-  hiroba_device_overload(&half, t, NULL);        /* second */
+  LAUNCH(&scale_kernel, s, HIROBA_INOUT, &all); /* first */
+  hiroba_device_overload(&half, t, NULL);       /* second */
   hiroba_stream_wait(t);
 }
 static void preload_over_kernel(void) {
   hiroba_device_preload(&all, s, NULL);
-  LAUNCH(&scale_kernel, s, HIROBA_INOUT, &all);  /* first */
-  hiroba_device_preload(&half, s, NULL);         /* second */
+  LAUNCH(&scale_kernel, s, HIROBA_INOUT, &all); /* first */
+  hiroba_device_preload(&half, s, NULL);        /* second */
 }
 static void both_write(void) {
-  hiroba_device_preload(&all, s, NULL);          /* first */
+  hiroba_device_preload(&all, s, NULL); /* first */
   LAUNCH(&scale_kernel, s, HIROBA_INOUT, &all);
   hiroba_stream_wait(s);
   a[77] = 1;
-  hiroba_device_overload(&all, s, NULL);         /* second */
+  hiroba_device_overload(&all, s, NULL); /* second */
   hiroba_stream_wait(s);
 }
 static void both_write_unseen(void) {
-  LAUNCH(&spin_kernel, s, HIROBA_OUT, &all);     /* first */
+  LAUNCH(&spin_kernel, s, HIROBA_OUT, &all); /* first */
   a[77] = 1;
-  hiroba_device_overload(&all, s, NULL);         /* second */
+  hiroba_device_overload(&all, s, NULL); /* second */
   hiroba_stream_wait(s);
 }
 static void too_large(void) { hiroba_device_preload(&all, s, NULL); }
@@ -89,13 +89,13 @@ static void full(void) {
   }
 }
 static void fails(void) {
-  LAUNCH(&wild_kernel, s, HIROBA_OUT, &all);     /* first */
+  LAUNCH(&wild_kernel, s, HIROBA_OUT, &all); /* first */
   hiroba_stream_wait(s);
 }
 static void fails_unseen(void) { LAUNCH(&wild_kernel, s, HIROBA_OUT, &all); /* first */ }
 static void no_function(void) {
   static const hiroba_kernel empty = {"empty", NULL, NULL};
-  LAUNCH(&empty, s, HIROBA_OUT, &all);           /* first */
+  LAUNCH(&empty, s, HIROBA_OUT, &all); /* first */
 }
 static void no_such_device(void) { hiroba_stream_create(7); }
 static void no_stream(void) { hiroba_device_preload(&all, NULL, NULL); }
@@ -118,12 +118,12 @@ static void other_copy(void) {
   const hiroba_section across = hiroba_bytes(a + COUNT / 4, COUNT / 2 * sizeof(double));
   hiroba_device_preload(&half, s, NULL);
   hiroba_device_preload(&across, s, NULL);
-  LAUNCH(&scale_kernel, s, HIROBA_INOUT, &half);  /* first */
+  LAUNCH(&scale_kernel, s, HIROBA_INOUT, &half); /* first */
   LAUNCH(&scale_kernel, s, HIROBA_INOUT, &across);
 }
 static void not_awaited(void) {
   hiroba_request done;
-  hiroba_device_preload(&all, s, &done);         /* first */
+  hiroba_device_preload(&all, s, &done); /* first */
 }
 /* The host backend closes the memory of a device to all but kernels. */
 static void touched(void) {
@@ -137,12 +137,30 @@ typedef struct {
   void (*run)(void);
 } Case;
 #define CASE(name) {#name, name}
-static const Case cases[] = {CASE(kernel_before_preload), CASE(kernel_without_preload), CASE(overload_before_kernel),
-                             CASE(overload_without_kernel), CASE(two_streams), CASE(two_kernels),
-                             CASE(overload_elsewhere), CASE(preload_over_kernel), CASE(both_write),
-                             CASE(both_write_unseen), CASE(too_large), CASE(full), CASE(fails), CASE(fails_unseen),
-                             CASE(no_function), CASE(no_such_device), CASE(no_stream), CASE(past_end), CASE(reduction),
-                             CASE(part_dropped), CASE(in_parts), CASE(other_copy), CASE(not_awaited), CASE(touched)};
+static const Case cases[] = {CASE(kernel_before_preload),
+                             CASE(kernel_without_preload),
+                             CASE(overload_before_kernel),
+                             CASE(overload_without_kernel),
+                             CASE(two_streams),
+                             CASE(two_kernels),
+                             CASE(overload_elsewhere),
+                             CASE(preload_over_kernel),
+                             CASE(both_write),
+                             CASE(both_write_unseen),
+                             CASE(too_large),
+                             CASE(full),
+                             CASE(fails),
+                             CASE(fails_unseen),
+                             CASE(no_function),
+                             CASE(no_such_device),
+                             CASE(no_stream),
+                             CASE(past_end),
+                             CASE(reduction),
+                             CASE(part_dropped),
+                             CASE(in_parts),
+                             CASE(other_copy),
+                             CASE(not_awaited),
+                             CASE(touched)};
 
 int main(int argc, char** argv) {
   sms_startup(&argc, &argv);

@@ -145,7 +145,8 @@ TEST_F(DeviceOrderTest, OrderPassesThroughOtherStreams) {
   (void)order.begin(t);
   order.after(u, t);
   EXPECT_EQ(add(Kind::writes, u, "b"), "");
-  EXPECT_NE(add(Kind::reads, s, "c").find("kernel k at c and kernel k at b use bytes in two streams"), std::string::npos);
+  EXPECT_NE(add(Kind::reads, s, "c").find("kernel k at c and kernel k at b use bytes in two streams"),
+            std::string::npos);
 }
 
 TEST_F(DeviceOrderTest, AWaitOrdersWhatIsCalledLater) {

@@ -77,8 +77,7 @@ TEST_P(DeviceBackends, RowsKeepTheirDistance) {
   ASSERT_TRUE(queue->to_host(pinned, memory, {bytes, 1, 0, 0}).ok());
   ASSERT_TRUE(queue->record(*event).ok());
   ASSERT_TRUE(event->wait().ok());
-  for (size_t i = 0; i < 400; ++i)
-    ASSERT_EQ(pinned[i], i >= 100 && i < 250 && (i - 100) % 50 < 10 ? 2 : 1) << i;
+  for (size_t i = 0; i < 400; ++i) ASSERT_EQ(pinned[i], i >= 100 && i < 250 && (i - 100) % 50 < 10 ? 2 : 1) << i;
 }
 
 TEST_P(DeviceBackends, AnEventOrdersQueues) {

@@ -76,7 +76,8 @@ class CudaQueue final : public DeviceQueue {
     return checked(driver_.cuEventRecord(static_cast<CudaEvent&>(event).event(), stream_), "an event");
   }
   Status wait(DeviceEvent& event) override {
-    return checked(driver_.cuStreamWaitEvent(stream_, static_cast<CudaEvent&>(event).event(), 0), "a wait for an event");
+    return checked(driver_.cuStreamWaitEvent(stream_, static_cast<CudaEvent&>(event).event(), 0),
+                   "a wait for an event");
   }
 
  private:

@@ -13,7 +13,7 @@ constexpr char library[] = "libcuda.so.1";
 
 // `missing` gets the name of the first function that the library lacks.
 void find_calls(void* handle, Driver& out, const char*& missing) {
-#define HIROBA_CUDA_FIND(name, ...)                                     \
+#define HIROBA_CUDA_FIND(name, ...)                                      \
   out.name = reinterpret_cast<decltype(out.name)>(dlsym(handle, #name)); \
   if (out.name == nullptr && missing == nullptr) missing = #name
   HIROBA_CUDA_CALLS(HIROBA_CUDA_FIND);

@@ -159,8 +159,8 @@ class HostQueue final : public DeviceQueue {
   HostQueue(HostParts& parts, uint64_t number) : parts_(parts), random_(parts.seed * 1000003 + number) {}
   Status start() {
     return start_thread(
-        thread_, "host-device",
-        [](void* self) -> void* { return static_cast<HostQueue*>(self)->work(), nullptr; }, this);
+        thread_, "host-device", [](void* self) -> void* { return static_cast<HostQueue*>(self)->work(), nullptr; },
+        this);
   }
   ~HostQueue() override {
     put(nullptr);
@@ -182,7 +182,8 @@ class HostQueue final : public DeviceQueue {
       for (const char* a : run->allocations) parts_.memory.open(a, true);
       const int error = run->function(run->data.data(), run->argument.data(), nullptr);
       for (const char* a : run->allocations) parts_.memory.open(a, false);
-      return error == 0 ? Status() : Status::error(format("%s: it has failed, and returned %d", run->what.c_str(), error));
+      return error == 0 ? Status()
+                        : Status::error(format("%s: it has failed, and returned %d", run->what.c_str(), error));
     });
     return {};
   }

@@ -1,4 +1,4 @@
-// Host devices: threads of this processor that behave as a device does. docs in src/device/README.md, "Host devices".
+// Host devices: threads of this processor that behave as a device does. src/device/README.md, "Host devices".
 #pragma once
 
 #include <memory>

@@ -16,9 +16,9 @@ namespace {
 
 using hiroba::Array;
 using hiroba::CheckedCall;
-using hiroba::devices;
 using hiroba::DeviceAccess;
 using hiroba::DeviceKernel;
+using hiroba::devices;
 using hiroba::Devices;
 using hiroba::DeviceSection;
 using hiroba::DeviceStream;
@@ -26,7 +26,8 @@ using hiroba::Memory;
 using hiroba::Request;
 using hiroba::Status;
 
-static_assert(sizeof(DeviceKernel) == sizeof(hiroba_kernel) && offsetof(DeviceKernel, host) == offsetof(hiroba_kernel, host) &&
+static_assert(sizeof(DeviceKernel) == sizeof(hiroba_kernel) &&
+              offsetof(DeviceKernel, host) == offsetof(hiroba_kernel, host) &&
               offsetof(DeviceKernel, cuda) == offsetof(hiroba_kernel, cuda));
 static_assert(static_cast<int>(hiroba::DeviceKind::host) == HIROBA_DEVICE_HOST &&
               static_cast<int>(hiroba::DeviceKind::cuda) == HIROBA_DEVICE_CUDA);
@@ -74,8 +75,9 @@ class DeviceModel final : public hiroba::Model {
   void report() const override {
     if (!devices.used() || !hiroba::process_memory("exit").times().on) return;
     const Devices::Moved moved = devices.moved();
-    hiroba::log_line("devices: %s preloaded, %s found unchanged, %s overloaded", hiroba::show_bytes(moved.preloaded).c_str(),
-                     hiroba::show_bytes(moved.unchanged).c_str(), hiroba::show_bytes(moved.overloaded).c_str());
+    hiroba::log_line("devices: %s preloaded, %s found unchanged, %s overloaded",
+                     hiroba::show_bytes(moved.preloaded).c_str(), hiroba::show_bytes(moved.unchanged).c_str(),
+                     hiroba::show_bytes(moved.overloaded).c_str());
   }
 };
 
@@ -116,7 +118,8 @@ std::vector<DeviceAccess> hiroba::accesses_of(const CheckedCall& call, const hir
   for (int i = 0; i < count; ++i) {
     const int mode = accesses[i].mode;
     if (mode != HIROBA_IN && mode != HIROBA_OUT && mode != HIROBA_INOUT)
-      call.fail(format("access %d of kernel %s has mode %d; HIROBA_IN, HIROBA_OUT or HIROBA_INOUT", i, kernel.name, mode));
+      call.fail(
+          format("access %d of kernel %s has mode %d; HIROBA_IN, HIROBA_OUT or HIROBA_INOUT", i, kernel.name, mode));
     out.push_back({section_of(call, accesses[i].section), (mode & HIROBA_IN) != 0, (mode & HIROBA_OUT) != 0});
   }
   return out;
@@ -176,7 +179,8 @@ DEVICE_EXPORT void hiroba_device_preload(const hiroba_section* section, hiroba_s
   give(call, std::move(done), request);
 }
 
-DEVICE_EXPORT void hiroba_device_overload(const hiroba_section* section, hiroba_stream stream, hiroba_request* request) {
+DEVICE_EXPORT void hiroba_device_overload(const hiroba_section* section, hiroba_stream stream,
+                                          hiroba_request* request) {
   const CheckedCall call("hiroba_device_overload");
   std::shared_ptr<Request> done;
   call.require(devices().overload(section_of(call, *section), stream_of(call, stream), hiroba::place(), done));
@@ -195,8 +199,8 @@ DEVICE_EXPORT void hiroba_device_drop(const hiroba_section* section, hiroba_stre
   call.require(devices().drop(section_of(call, *section), stream_of(call, stream)));
 }
 
-DEVICE_EXPORT void hiroba_device_launch(const hiroba_kernel* kernel, hiroba_stream stream, const hiroba_access* accesses,
-                                        int count, const void* argument, size_t bytes) {
+DEVICE_EXPORT void hiroba_device_launch(const hiroba_kernel* kernel, hiroba_stream stream,
+                                        const hiroba_access* accesses, int count, const void* argument, size_t bytes) {
   const CheckedCall call("hiroba_device_launch");
   if (kernel == nullptr || kernel->name == nullptr) call.fail("a kernel without a name");
   const std::vector<DeviceAccess> all = accesses_of(call, *kernel, accesses, count);
