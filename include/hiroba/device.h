@@ -76,6 +76,10 @@ static inline hiroba_section hiroba_bytes(const void* address, size_t bytes) {
 void hiroba_device_preload(const hiroba_section* section, hiroba_stream stream, hiroba_request* request);
 /* Writes a section of the device back. Once it is complete, the program may read the section, and write it. */
 void hiroba_device_overload(const hiroba_section* section, hiroba_stream stream, hiroba_request* request);
+/* Brings a section from the device of one stream to that of another, where it takes the place of what is there, and not
+ * by the memory of the processor. It is a call with `to`, after all that was called with `from` before; what `from` does
+ * later to the section needs an order. Overloads of it are for the device that it comes from. */
+void hiroba_device_forward(const hiroba_section* section, hiroba_stream to, hiroba_stream from);
 /* Returns the address of a section on the stream's device, for other libraries. It is valid until hiroba_device_drop.
  * Makes a copy without contents if there is none. Uses by these libraries have no order here: the program waits. */
 void* hiroba_device_hold(const hiroba_section* section, hiroba_stream stream);
@@ -114,6 +118,7 @@ void hiroba_device_task(int device, const hiroba_kernel* kernel, const hiroba_ac
 #define hiroba_device_get(...) HIROBA_HERE(hiroba_device_get(__VA_ARGS__))
 #define hiroba_device_preload(...) HIROBA_HERE(hiroba_device_preload(__VA_ARGS__))
 #define hiroba_device_overload(...) HIROBA_HERE(hiroba_device_overload(__VA_ARGS__))
+#define hiroba_device_forward(...) HIROBA_HERE(hiroba_device_forward(__VA_ARGS__))
 #define hiroba_device_hold(...) HIROBA_HERE(hiroba_device_hold(__VA_ARGS__))
 #define hiroba_device_drop(...) HIROBA_HERE(hiroba_device_drop(__VA_ARGS__))
 #define hiroba_device_launch(...) HIROBA_HERE(hiroba_device_launch(__VA_ARGS__))

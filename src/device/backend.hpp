@@ -39,12 +39,16 @@ struct KernelRun {
   std::vector<char> argument;
 };
 
+class OpenDevice;
+
 class DeviceQueue {
  public:
   virtual ~DeviceQueue() = default;
   // Copies from and to memory of allocate_pinned(), which stays as it is until the copy has happened.
   virtual Status to_device(char* to, const char* from, const DeviceRows& rows) = 0;
   virtual Status to_host(char* to, const char* from, const DeviceRows& rows) = 0;
+  // Copies from the memory of any device of this process.
+  virtual Status from_device(char* to, OpenDevice& source, const char* from, size_t bytes) = 0;
   virtual Status run(KernelRun run) = 0;
   virtual Status record(DeviceEvent& event) = 0;
   virtual Status wait(DeviceEvent& event) = 0;  // what is put into the queue later happens after the event

@@ -105,12 +105,13 @@ class Devices {
   Status overload(const DeviceSection& section, DeviceStream& stream, const char* place, std::shared_ptr<Request>& out);
   Status launch(const DeviceKernel& kernel, DeviceStream& stream, std::span<const DeviceAccess> accesses,
                 const void* argument, size_t bytes, const char* place, bool of_task = false);
+  Status forward(const DeviceSection& section, DeviceStream& to, DeviceStream& from, const char* place);
   Status hold(const DeviceSection& section, DeviceStream& stream, const char* place, void*& out);
   Status drop(const DeviceSection& section, DeviceStream& stream);
 
-  // Bytes that this rank's preloads and overloads have moved, and that preloads have found unchanged.
+  // Bytes that this rank's calls have moved, and that preloads have found unchanged.
   struct Moved {
-    uint64_t preloaded = 0, unchanged = 0, overloaded = 0;
+    uint64_t preloaded = 0, unchanged = 0, overloaded = 0, forwarded = 0;
   };
   Moved moved() const;
 

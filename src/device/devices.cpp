@@ -73,18 +73,14 @@ class Calls {
   bool nothing() const { return nothing_; }
 
   // Without `make` there may be no copy.
-  Status find(const DeviceSection& section, bool make, Found& out) {
-    out.host = simplified(section);
-    out.copy = device_->copies->find(out.host, out.there);
-    if (out.copy == nullptr && make) {
-      HIROBA_TRY(device_->copies->make(out.host, place_, out.copy));
-      out.there = out.host.dense(out.copy->device);
-    }
-    if (out.copy == nullptr && device_->copies->has_parts(out.host))
-      return Status::error(format("%s: device %d has some of it, but not in one copy; preload it as one section",
-                                  parts_.describe(out.host).c_str(), number_));
-    if (out.copy != nullptr) out.copy->add_user(stream_);
-    return {};
+  Status find(const DeviceSection& section, bool make, Found& out) { return find(number_, section, make, out); }
+  // What this call reads on the device of another stream.
+  Status use_source(const DeviceStream& source, const DeviceSection& section, Found& out) {
+    HIROBA_TRY(find(source.device_number(), section, false, out));
+    DeviceUse use = use_of(DeviceUse::Kind::reads, out);
+    use.device = source.device_number();
+    HIROBA_TRY(parts_.order.add(use, stream_.number(), nothing_));
+    return nothing_ ? Status() : check_fresh(out);
   }
   // A section that is read there is what the program sees, unless a kernel has written it in another copy.
   Status check_fresh(const Found& found) const {
@@ -117,6 +113,22 @@ class Calls {
   UsedDevice& device() const { return *device_; }
 
  private:
+  Status find(int number, const DeviceSection& section, bool make, Found& out) {
+    UsedDevice* device = nullptr;
+    HIROBA_TRY(parts_.device(number, device));
+    out.host = simplified(section);
+    out.copy = device->copies->find(out.host, out.there);
+    if (out.copy == nullptr && make) {
+      HIROBA_TRY(device->copies->make(out.host, place_, out.copy));
+      out.there = out.host.dense(out.copy->device);
+    }
+    if (out.copy == nullptr && device->copies->has_parts(out.host))
+      return Status::error(format("%s: device %d has some of it, but not in one copy; preload it as one section",
+                                  parts_.describe(out.host).c_str(), number));
+    if (out.copy != nullptr) out.copy->add_user(stream_);
+    return {};
+  }
+
   DeviceParts& parts_;
   DeviceStream& stream_;
   const char* const place_;
@@ -126,6 +138,16 @@ class Calls {
   DeviceCallPtr call_;
   bool nothing_ = false;
 };
+
+Status copy_between(DeviceQueue& queue, const DeviceSection& to, OpenDevice& source, const DeviceSection& from) {
+  Walk walk;
+  pair_up(to, from, to.bytes, walk);
+  Status status;
+  walk.for_each_block([&](int64_t at, int64_t at_source) {
+    if (status.ok()) status = queue.from_device(to.address + at, source, from.address + at_source, walk.block);
+  });
+  return status;
+}
 
 }  // namespace
 
@@ -312,6 +334,30 @@ Status Devices::launch(const DeviceKernel& kernel, DeviceStream& stream, std::sp
   return {};
 }
 
+Status Devices::forward(const DeviceSection& section, DeviceStream& to, DeviceStream& from, const char* place) {
+  const Guard guard(parts_->lock);
+  HIROBA_TRY(parts_->order.told());
+  if (&to != &from) HIROBA_TRY(parts_->order_streams(to, from));
+  if (section.empty() || to.device_number() == from.device_number()) return {};
+  Calls call(*parts_, to, place);
+  HIROBA_TRY(call.begin());
+  Found source, target;
+  HIROBA_TRY(call.use_source(from, section, source));
+  if (call.nothing()) return {};
+  HIROBA_TRY(call.find(section, true, target));
+  DeviceUse use = call.use_of(DeviceUse::Kind::writes, target);
+  use.written_back = true;
+  HIROBA_TRY(call.use(use));
+  call.now_fresh(target);
+  call.others_are_stale(target, use.what());
+  call.put([parts = parts_.get(), source, target, &to, &from]() -> Status {
+    target.copy->changed(target.host, true);
+    parts->forwarded += target.host.total();
+    return copy_between(to.queue(), target.there, from.device(), source.there);
+  });
+  return {};
+}
+
 Status Devices::hold(const DeviceSection& section, DeviceStream& stream, const char* place, void*& out) {
   const Guard guard(parts_->lock);
   if (section.empty()) return Status::error("a section without bytes has no address on a device");
@@ -343,6 +389,6 @@ Status Devices::drop(const DeviceSection& section, DeviceStream& stream) {
   return used->copies->drop(simple);
 }
 
-Devices::Moved Devices::moved() const { return {parts_->preloaded, parts_->unchanged, parts_->overloaded}; }
+Devices::Moved Devices::moved() const { return {parts_->preloaded, parts_->unchanged, parts_->overloaded, parts_->forwarded}; }
 
 }  // namespace hiroba

@@ -33,7 +33,7 @@ std::string DeviceUse::what() const {
   const std::string at = place.empty() ? "" : " at " + place;
   if (kind == Kind::preload) return "the preload" + at;
   if (kind == Kind::overload) return "the overload" + at;
-  return "kernel " + kernel + at;
+  return kernel.empty() ? "the forward" + at : "kernel " + kernel + at;
 }
 
 size_t DeviceOrder::add_stream() {

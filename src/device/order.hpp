@@ -24,7 +24,7 @@ struct DeviceUse {
   DeviceSection section;
   int device = 0;
   std::string place = {};
-  std::string kernel = {};     // its name
+  std::string kernel = {};     // its name; empty: a forward
   const void* copy = nullptr;  // that has the section; null: none yet
   // Tasks that use the same section are in order if one of them writes it. So preloads by tasks that read it move
   // nothing while others read.

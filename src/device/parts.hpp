@@ -39,7 +39,7 @@ struct DeviceParts {
   DeviceOrder order;
   Helpers helpers;
   uint64_t changes_seen = 0;
-  std::atomic<uint64_t> preloaded{0}, unchanged{0}, overloaded{0};
+  std::atomic<uint64_t> preloaded{0}, unchanged{0}, overloaded{0}, forwarded{0};
 
   // All of these require the lock.
   Status find_devices();

@@ -70,6 +70,9 @@ CALL cuMemcpyHtoDAsync_v2(Pointer to, const void* from, size_t bytes, void* stre
 CALL cuMemcpyDtoHAsync_v2(void* to, Pointer from, size_t bytes, void* stream) {
   return (void)stream, memcpy(to, (const void*)(uintptr_t)from, bytes), stack[depth] == NULL ? CONTEXT : 0;
 }
+CALL cuMemcpyPeerAsync(Pointer to, void* here, Pointer from, void* there, size_t bytes, void* stream) {
+  return (void)stream, memcpy((void*)(uintptr_t)to, (void*)(uintptr_t)from, bytes), here && there ? 0 : CONTEXT;
+}
 /* CUDA_MEMCPY2D of cuda.h */
 typedef struct {
   size_t from_x, from_y;

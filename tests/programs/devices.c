@@ -153,6 +153,23 @@ static void bounded(hiroba_stream s) {
   sms_free(a);
 }
 
+/* From device to device and back; the processor's memory has the old values until the overload. */
+static void forwarded(hiroba_stream s, hiroba_stream t) {
+  double values[1000];
+  for (int i = 0; i < 1000; ++i) values[i] = i;
+  const hiroba_section section = hiroba_bytes(values, sizeof values), half = hiroba_bytes(values, sizeof values / 2);
+  hiroba_device_preload(&section, s, NULL);
+  launch_scale(s, &section, 1000, 2);
+  hiroba_device_forward(&section, t, s);
+  launch_scale(t, &section, 1000, 5);
+  hiroba_device_forward(&half, s, t);
+  hiroba_device_overload(&section, s, NULL);
+  hiroba_stream_wait(s);
+  for (int i = 0; i < 1000; ++i) expect(values[i], (i < 500 ? 10.0 : 2.0) * i, "forwarded", i);
+  hiroba_device_drop(&section, t);
+  hiroba_device_drop(&section, s);
+}
+
 /* Its address on the device is of use to other libraries. */
 static void held(hiroba_stream s) {
   double values[1000];
@@ -179,6 +196,7 @@ int main(int argc, char** argv) {
   stays(s);
   turns(s, t);
   held(s);
+  if (hiroba_device_count() > 1) forwarded(s, last);
   if (argc > 1 && strcmp(argv[1], "bounded") == 0) bounded(s);
   hiroba_stream_free(&t);
   sms_barrier();

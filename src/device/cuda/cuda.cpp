@@ -39,7 +39,8 @@ class CudaEvent final : public DeviceEvent {
 
 class CudaQueue final : public DeviceQueue {
  public:
-  CudaQueue(const Driver& driver, cuda::Stream stream) : driver_(driver), stream_(stream) {}
+  CudaQueue(const Driver& driver, cuda::Stream stream, cuda::Context context)
+      : driver_(driver), stream_(stream), context_(context) {}
   ~CudaQueue() override { driver_.cuStreamDestroy_v2(stream_); }
 
   Status to_device(char* to, const char* from, const DeviceRows& rows) override {
@@ -58,6 +59,7 @@ class CudaQueue final : public DeviceQueue {
     copy.to_type = cuda::type_host, copy.to_host = to;
     return checked(driver_.cuMemcpy2DAsync_v2(&copy, stream_), "a copy from the device");
   }
+  Status from_device(char* to, OpenDevice& source, const char* from, size_t bytes) override;
   Status run(KernelRun run) override {
     const int error = run.function(run.data.data(), run.argument.data(), stream_);
     if (error == 0) return {};
@@ -92,6 +94,7 @@ class CudaQueue final : public DeviceQueue {
   }
   const Driver& driver_;
   const cuda::Stream stream_;
+  const cuda::Context context_;
 };
 
 // Makes a device current in the calling thread, which may be the program's, while the object lives.
@@ -147,9 +150,10 @@ class CudaDevice final : public OpenDevice {
     cuda::Stream stream = nullptr;
     const Result result = driver_.cuStreamCreate(&stream, cuda::non_blocking);
     if (result != cuda::success) return failure(driver_, result, "a new stream");
-    out = std::make_unique<CudaQueue>(driver_, stream);
+    out = std::make_unique<CudaQueue>(driver_, stream, context_);
     return {};
   }
+  cuda::Context context() const { return context_; }
   Status make_event(std::unique_ptr<DeviceEvent>& out) override {
     const Inside inside(driver_, context_);
     cuda::Event event = nullptr;
@@ -164,6 +168,12 @@ class CudaDevice final : public OpenDevice {
   const cuda::Device device_;
   const cuda::Context context_;
 };
+
+Status CudaQueue::from_device(char* to, OpenDevice& source, const char* from, size_t bytes) {
+  const cuda::Context there = static_cast<CudaDevice&>(source).context();
+  return checked(driver_.cuMemcpyPeerAsync(pointer(to), context_, pointer(from), there, bytes, stream_),
+                 "a copy between devices");
+}
 
 class CudaBackend final : public DeviceBackend {
  public:

@@ -60,6 +60,7 @@ enum : unsigned { portable = 1, non_blocking = 1, blocking_sync = 1, no_timing =
   of(cuStreamDestroy_v2, Result(Stream));                                       \
   of(cuMemcpyHtoDAsync_v2, Result(DevicePointer, const void*, size_t, Stream)); \
   of(cuMemcpyDtoHAsync_v2, Result(void*, DevicePointer, size_t, Stream));       \
+  of(cuMemcpyPeerAsync, Result(DevicePointer, Context, DevicePointer, Context, size_t, Stream)); \
   of(cuMemcpy2DAsync_v2, Result(const Copy2D*, Stream));                        \
   of(cuEventCreate, Result(Event*, unsigned));                                  \
   of(cuEventDestroy_v2, Result(Event));                                         \

@@ -177,6 +177,7 @@ class HostQueue final : public DeviceQueue {
     put([this, to, from, rows] { return move(to, parts_.memory.own(from), rows); });
     return {};
   }
+  Status from_device(char* to, OpenDevice& source, const char* from, size_t bytes) override;
   Status run(KernelRun run) override {
     put([this, run = std::make_shared<KernelRun>(std::move(run))] {
       for (const char* a : run->allocations) parts_.memory.open(a, true);
@@ -269,6 +270,7 @@ class HostDevice final : public OpenDevice {
   void release(char* allocation) override { parts_.memory.release(allocation); }
   Status allocate_pinned(size_t bytes, char*& out) override { return parts_.pinned.allocate(bytes, out); }
   void release_pinned(char* allocation) override { parts_.pinned.release(allocation); }
+  char* own(const char* device) { return parts_.memory.own(device); }
   char* window(const char* device) override { return parts_.seed != 0 ? nullptr : parts_.memory.own(device); }
   Status make_queue(std::unique_ptr<DeviceQueue>& out) override {
     auto queue = std::make_unique<HostQueue>(parts_, ++queues_);
@@ -286,6 +288,13 @@ class HostDevice final : public OpenDevice {
   HostParts parts_;
   uint64_t queues_ = 0;
 };
+
+Status HostQueue::from_device(char* to, OpenDevice& source, const char* from, size_t bytes) {
+  put([this, to, &source, from, bytes] {
+    return move(parts_.memory.own(to), static_cast<HostDevice&>(source).own(from), {bytes, 1, 0, 0});
+  });
+  return {};
+}
 
 class HostBackend final : public DeviceBackend {
  public:

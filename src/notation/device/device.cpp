@@ -75,9 +75,9 @@ class DeviceModel final : public hiroba::Model {
   void report() const override {
     if (!devices.used() || !hiroba::process_memory("exit").times().on) return;
     const Devices::Moved moved = devices.moved();
-    hiroba::log_line("devices: %s preloaded, %s found unchanged, %s overloaded",
+    hiroba::log_line("devices: %s preloaded, %s found unchanged, %s overloaded, %s forwarded",
                      hiroba::show_bytes(moved.preloaded).c_str(), hiroba::show_bytes(moved.unchanged).c_str(),
-                     hiroba::show_bytes(moved.overloaded).c_str());
+                     hiroba::show_bytes(moved.overloaded).c_str(), hiroba::show_bytes(moved.forwarded).c_str());
   }
 };
 
@@ -185,6 +185,11 @@ DEVICE_EXPORT void hiroba_device_overload(const hiroba_section* section, hiroba_
   std::shared_ptr<Request> done;
   call.require(devices().overload(section_of(call, *section), stream_of(call, stream), hiroba::place(), done));
   give(call, std::move(done), request);
+}
+
+DEVICE_EXPORT void hiroba_device_forward(const hiroba_section* section, hiroba_stream to, hiroba_stream from) {
+  const CheckedCall call("hiroba_device_forward");
+  call.require(devices().forward(section_of(call, *section), stream_of(call, to), stream_of(call, from), hiroba::place()));
 }
 
 DEVICE_EXPORT void* hiroba_device_hold(const hiroba_section* section, hiroba_stream stream) {
