@@ -3,6 +3,9 @@ test_program(devices devices.c device_kernels.c)
 test_program(device_speed device_speed.c device_kernels.c)
 set(device_tests
   "alone 1 1 1"
+  "several 1 1 3"
+  "chaos_several 2 2 2 CHAOS=13"
+  "check_several 2 1 4 CHECK=yes"
   "pair 2 1 1"
   "three 3 1 3"
   "two_nodes 2 2 1"
