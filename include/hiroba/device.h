@@ -77,8 +77,8 @@ void hiroba_device_preload(const hiroba_section* section, hiroba_stream stream, 
 /* Writes a section of the device back. Once it is complete, the program may read the section, and write it. */
 void hiroba_device_overload(const hiroba_section* section, hiroba_stream stream, hiroba_request* request);
 /* Brings a section from the device of one stream to that of another, where it takes the place of what is there, and not
- * by the memory of the processor. It is a call with `to`, after all that was called with `from` before; what `from` does
- * later to the section needs an order. Overloads of it are for the device that it comes from. */
+ * by the memory of the processor. It is a call with `to`, after all that was called with `from` before; what `from`
+ * does later to the section needs an order. Overloads of it are for the device that it comes from. */
 void hiroba_device_forward(const hiroba_section* section, hiroba_stream to, hiroba_stream from);
 /* Returns the address of a section on the stream's device, for other libraries. It is valid until hiroba_device_drop.
  * Makes a copy without contents if there is none. Uses by these libraries have no order here: the program waits. */

@@ -74,7 +74,7 @@ class Calls {
 
   // Without `make` there may be no copy.
   Status find(const DeviceSection& section, bool make, Found& out) { return find(number_, section, make, out); }
-  // What this call reads on the device of another stream.
+  // Adds what this call reads on the device of another stream.
   Status use_source(const DeviceStream& source, const DeviceSection& section, Found& out) {
     HIROBA_TRY(find(source.device_number(), section, false, out));
     DeviceUse use = use_of(DeviceUse::Kind::reads, out);
@@ -389,6 +389,8 @@ Status Devices::drop(const DeviceSection& section, DeviceStream& stream) {
   return used->copies->drop(simple);
 }
 
-Devices::Moved Devices::moved() const { return {parts_->preloaded, parts_->unchanged, parts_->overloaded, parts_->forwarded}; }
+Devices::Moved Devices::moved() const {
+  return {parts_->preloaded, parts_->unchanged, parts_->overloaded, parts_->forwarded};
+}
 
 }  // namespace hiroba

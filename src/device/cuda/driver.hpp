@@ -39,35 +39,35 @@ enum : int { pci_bus = 33, pci_slot = 34, pci_domain = 50, gpu_direct = 116, hos
 enum : unsigned { portable = 1, non_blocking = 1, blocking_sync = 1, no_timing = 2 };
 
 // of(name, type of the function)
-#define HIROBA_CUDA_CALLS(of)                                                   \
-  of(cuInit, Result(unsigned));                                                 \
-  of(cuDriverGetVersion, Result(int*));                                         \
-  of(cuDeviceGetCount, Result(int*));                                           \
-  of(cuDeviceGet, Result(Device*, int));                                        \
-  of(cuDeviceGetName, Result(char*, int, Device));                              \
-  of(cuDeviceTotalMem_v2, Result(size_t*, Device));                             \
-  of(cuDeviceGetAttribute, Result(int*, int, Device));                          \
-  of(cuDevicePrimaryCtxRetain, Result(Context*, Device));                       \
-  of(cuDevicePrimaryCtxRelease_v2, Result(Device));                             \
-  of(cuCtxSetCurrent, Result(Context));                                         \
-  of(cuCtxPushCurrent_v2, Result(Context));                                     \
-  of(cuCtxPopCurrent_v2, Result(Context*));                                     \
-  of(cuMemAlloc_v2, Result(DevicePointer*, size_t));                            \
-  of(cuMemFree_v2, Result(DevicePointer));                                      \
-  of(cuMemHostAlloc, Result(void**, size_t, unsigned));                         \
-  of(cuMemFreeHost, Result(void*));                                             \
-  of(cuStreamCreate, Result(Stream*, unsigned));                                \
-  of(cuStreamDestroy_v2, Result(Stream));                                       \
-  of(cuMemcpyHtoDAsync_v2, Result(DevicePointer, const void*, size_t, Stream)); \
-  of(cuMemcpyDtoHAsync_v2, Result(void*, DevicePointer, size_t, Stream));       \
+#define HIROBA_CUDA_CALLS(of)                                                                    \
+  of(cuInit, Result(unsigned));                                                                  \
+  of(cuDriverGetVersion, Result(int*));                                                          \
+  of(cuDeviceGetCount, Result(int*));                                                            \
+  of(cuDeviceGet, Result(Device*, int));                                                         \
+  of(cuDeviceGetName, Result(char*, int, Device));                                               \
+  of(cuDeviceTotalMem_v2, Result(size_t*, Device));                                              \
+  of(cuDeviceGetAttribute, Result(int*, int, Device));                                           \
+  of(cuDevicePrimaryCtxRetain, Result(Context*, Device));                                        \
+  of(cuDevicePrimaryCtxRelease_v2, Result(Device));                                              \
+  of(cuCtxSetCurrent, Result(Context));                                                          \
+  of(cuCtxPushCurrent_v2, Result(Context));                                                      \
+  of(cuCtxPopCurrent_v2, Result(Context*));                                                      \
+  of(cuMemAlloc_v2, Result(DevicePointer*, size_t));                                             \
+  of(cuMemFree_v2, Result(DevicePointer));                                                       \
+  of(cuMemHostAlloc, Result(void**, size_t, unsigned));                                          \
+  of(cuMemFreeHost, Result(void*));                                                              \
+  of(cuStreamCreate, Result(Stream*, unsigned));                                                 \
+  of(cuStreamDestroy_v2, Result(Stream));                                                        \
+  of(cuMemcpyHtoDAsync_v2, Result(DevicePointer, const void*, size_t, Stream));                  \
+  of(cuMemcpyDtoHAsync_v2, Result(void*, DevicePointer, size_t, Stream));                        \
   of(cuMemcpyPeerAsync, Result(DevicePointer, Context, DevicePointer, Context, size_t, Stream)); \
-  of(cuMemcpy2DAsync_v2, Result(const Copy2D*, Stream));                        \
-  of(cuEventCreate, Result(Event*, unsigned));                                  \
-  of(cuEventDestroy_v2, Result(Event));                                         \
-  of(cuEventRecord, Result(Event, Stream));                                     \
-  of(cuEventQuery, Result(Event));                                              \
-  of(cuEventSynchronize, Result(Event));                                        \
-  of(cuStreamWaitEvent, Result(Stream, Event, unsigned));                       \
+  of(cuMemcpy2DAsync_v2, Result(const Copy2D*, Stream));                                         \
+  of(cuEventCreate, Result(Event*, unsigned));                                                   \
+  of(cuEventDestroy_v2, Result(Event));                                                          \
+  of(cuEventRecord, Result(Event, Stream));                                                      \
+  of(cuEventQuery, Result(Event));                                                               \
+  of(cuEventSynchronize, Result(Event));                                                         \
+  of(cuStreamWaitEvent, Result(Stream, Event, unsigned));                                        \
   of(cuGetErrorString, Result(Result, const char**))
 
 template <typename Function>

@@ -189,7 +189,8 @@ DEVICE_EXPORT void hiroba_device_overload(const hiroba_section* section, hiroba_
 
 DEVICE_EXPORT void hiroba_device_forward(const hiroba_section* section, hiroba_stream to, hiroba_stream from) {
   const CheckedCall call("hiroba_device_forward");
-  call.require(devices().forward(section_of(call, *section), stream_of(call, to), stream_of(call, from), hiroba::place()));
+  call.require(
+      devices().forward(section_of(call, *section), stream_of(call, to), stream_of(call, from), hiroba::place()));
 }
 
 DEVICE_EXPORT void* hiroba_device_hold(const hiroba_section* section, hiroba_stream stream) {
