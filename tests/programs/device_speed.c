@@ -1,6 +1,7 @@
 /* How fast sections move to a device and back, against the fastest copies that the link, or the memory, allows: a line
- * of JSON. device_speed MIB REPEATS LEAST: fails if preloads or overloads reach less than LEAST of that. The best of
- * all repeats counts, of both sides, which take turns: other programs only ever slow them down. */
+ * of JSON. device_speed MIB REPEATS LEAST: fails if preloads or overloads reach less than LEAST of that; it ends early
+ * once they do. The best of all repeats counts, of both sides, which take turns: other programs only ever slow them
+ * down. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -57,6 +58,7 @@ int main(int argc, char** argv) {
   double peak_to = 0, peak_from = 0, to = 0, from = 0, hidden = 0, stays = 0, computing = 0;
   preload(&all, s);
   for (int i = 0; i < repeats; ++i) {
+    if (least > 0 && i >= 5 && peak_to >= least * to && peak_from >= least * from) break;
     keep_least(&peak_to, copy_time(bytes, 1));
     change_all(a, count, i);
     keep_least(&to, preload(&all, s));

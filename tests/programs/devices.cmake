@@ -38,7 +38,7 @@ foreach(line "alone 1 1 1" "threads 1 1 3" "pair 2 1 1" "two_nodes 2 2 2" "three
   with(programs.devices.tasks.${name} TIMEOUT=30 DEVICES=host:2 ${words})
   set_property(TEST programs.devices.tasks.${name} APPEND PROPERTY ENVIRONMENT OMP_NUM_THREADS=${threads})
 endforeach()
-hiroba_run_test(programs.devices.speed 1 1 device_speed 64 7 0.9 SECONDS 60)
+hiroba_run_test(programs.devices.speed 1 1 device_speed 64 60 0.9 SECONDS 60)
 with(programs.devices.speed DEVICES=host:1)
 hiroba_timing_tests(programs.devices.speed)
 
@@ -79,7 +79,7 @@ if(HIROBA_NVCC)
     endif()
     set(arguments all)
     if(program STREQUAL device_speed)
-      set(arguments 1024 5 0.9)
+      set(arguments 1024 15 0.9)
     endif()
     add_test(NAME programs.${program}.gpu COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/on_gpu.sh
       $<TARGET_FILE:hiroba_tool> $<TARGET_FILE:hirobarun> -n 1 --devices cuda:1 ${file} ${arguments})
