@@ -41,7 +41,7 @@ struct DeviceSettings {
   uint64_t host_memory = uint64_t{1} << 30;
   uint64_t seed = 0;  // option chaos: host devices reorder and delay, and copy as others do, by pinned memory
   int threads = 1;    // that pack and unpack sections
-  size_t piece = size_t{2} << 20;
+  size_t piece = size_t{1} << 20;
 
   static Status from_options(const Options& options, DeviceSettings& out);
 };

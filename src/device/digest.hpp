@@ -18,7 +18,7 @@ struct Digest {
 };
 
 Digest digest_of(const char* from, size_t bytes);
-// Copies, too. Large copies bypass the caches.
-Digest copy_and_digest(char* to, const char* from, size_t bytes);
+// Copies, too. `past_caches`: large copies bypass the caches, because nobody reads them soon.
+Digest copy_and_digest(char* to, const char* from, size_t bytes, bool past_caches = true);
 
 }  // namespace hiroba

@@ -51,8 +51,9 @@ std::vector<Piece> cut(const DeviceMove& move) {
   return out;
 }
 
-Digest pack_piece(char* to, const Piece& piece) {
-  if (piece.walk.dims == 0) return copy_and_digest(to, piece.host, piece.bytes());
+// `past_caches`: false for a buffer, which the device reads soon, and which is small enough to stay in a cache.
+Digest pack_piece(char* to, const Piece& piece, bool past_caches = true) {
+  if (piece.walk.dims == 0) return copy_and_digest(to, piece.host, piece.bytes(), past_caches);
   pack(to, piece.section());
   return digest_of(to, piece.bytes());
 }
@@ -139,7 +140,7 @@ Status by_buffers(const DeviceMove& move, const std::vector<Piece>& pieces, cons
     int& which = turn[static_cast<size_t>(worker)];
     HIROBA_TRY(move.stream.buffer(worker, which, move.piece, buffer));
     HIROBA_TRY(buffer->event->wait());  // for the piece before, which is on its way from there
-    now[i] = pack_piece(buffer->memory, pieces[i]);
+    now[i] = pack_piece(buffer->memory, pieces[i], false);
     if (!known.empty() && now[i] == known[i]) return {};
     which ^= 1;
     moved += pieces[i].bytes();

@@ -40,7 +40,7 @@ Status DeviceSettings::from_options(const Options& options, DeviceSettings& out)
   out.cache = options.bytes("device-cache");
   if (out.cache != 0) out.host_memory = out.cache;
   out.seed = static_cast<uint64_t>(options.number("chaos"));
-  constexpr int most_threads = 8;
+  constexpr int most_threads = 16;
   out.threads = std::clamp(static_cast<int>(cpus_of_rank().size()), 1, most_threads);
   return {};
 }
