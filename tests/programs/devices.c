@@ -126,7 +126,9 @@ static void turns(hiroba_stream s, hiroba_stream t) {
 }
 
 /* More sections than the device has room for: those that were used long ago make room. */
-static void bounded(hiroba_stream s) {
+static void bounded(void) {
+  hiroba_stream streams[3];
+  for (int i = 0; i < 3; ++i) streams[i] = hiroba_stream_create(0);
   hiroba_device_properties p;
   hiroba_device_get(0, &p);
   const size_t bytes = p.cache / 4;
@@ -139,6 +141,7 @@ static void bounded(hiroba_stream s) {
     for (int round = 0; round < 2; ++round)
       for (int i = 0; i < 7; ++i) {
         const hiroba_section section = hiroba_bytes(a + i * count, bytes);
+        const hiroba_stream s = streams[i % 3];  // another one than that of the copy that makes room
         hiroba_device_preload(&section, s, NULL);
         launch_scale(s, &section, count, 2);
         hiroba_device_overload(&section, s, NULL);
@@ -170,6 +173,25 @@ static void forwarded(hiroba_stream s, hiroba_stream t) {
   hiroba_device_drop(&section, s);
 }
 
+/* A preload brings back what a forward has taken the place of, although the processor's memory is as it was. */
+static void brought_back(hiroba_stream s, hiroba_stream t) {
+  double values[1000];
+  for (int i = 0; i < 1000; ++i) values[i] = i;
+  const hiroba_section section = hiroba_bytes(values, sizeof values);
+  hiroba_device_preload(&section, t, NULL);
+  hiroba_device_preload(&section, s, NULL);
+  launch_scale(s, &section, 1000, 2);
+  hiroba_device_forward(&section, t, s);
+  hiroba_stream_wait(t);
+  hiroba_device_drop(&section, s);
+  hiroba_device_preload(&section, t, NULL);
+  launch_scale(t, &section, 1000, 3);
+  hiroba_device_overload(&section, t, NULL);
+  hiroba_stream_wait(t);
+  for (int i = 0; i < 1000; ++i) expect(values[i], 3.0 * i, "brought back", i);
+  hiroba_device_drop(&section, t);
+}
+
 /* Its address on the device is of use to other libraries. */
 static void held(hiroba_stream s) {
   double values[1000];
@@ -196,8 +218,8 @@ int main(int argc, char** argv) {
   stays(s);
   turns(s, t);
   held(s);
-  if (hiroba_device_count() > 1) forwarded(s, last);
-  if (argc > 1 && strcmp(argv[1], "bounded") == 0) bounded(s);
+  if (hiroba_device_count() > 1) forwarded(s, last), brought_back(s, last);
+  if (argc > 1 && strcmp(argv[1], "bounded") == 0) bounded();
   hiroba_stream_free(&t);
   sms_barrier();
   if (sms_rank == 0) printf("done\n");
