@@ -1,6 +1,7 @@
 #include "device/moves.hpp"
 
 #include <algorithm>
+#include <deque>
 
 #include "section/walk.hpp"
 
@@ -142,7 +143,7 @@ Status by_buffers(const DeviceMove& move, const std::vector<Piece>& pieces, cons
     HIROBA_TRY(buffer->event->wait());  // for the piece before, which is on its way from there
     now[i] = pack_piece(buffer->memory, pieces[i], false);
     if (!known.empty() && now[i] == known[i]) return {};
-    which ^= 1;
+    which = (which + 1) % DeviceStream::buffers_of_thread;
     moved += pieces[i].bytes();
     return queue.send(move, pieces[i], *buffer, true);
   });
@@ -161,33 +162,39 @@ Status from_window(const DeviceMove& move, const std::vector<Piece>& pieces, std
   });
 }
 
-// Each thread has two buffers: while a piece comes into one, it unpacks the other.
+// While pieces come into the other buffers of a thread, it unpacks the one that has come first.
 Status from_buffers(const DeviceMove& move, const std::vector<Piece>& pieces, std::vector<Digest>& now) {
   SharedQueue queue;
   struct Coming {
-    DeviceStream::Buffer* buffer = nullptr;
-    size_t piece = 0;
+    DeviceStream::Buffer* buffer;
+    size_t piece;
+  };
+  struct Worker {
+    std::deque<Coming> coming;
     int which = 0;
   };
-  std::vector<Coming> coming(static_cast<size_t>(move.helpers.width()));
-  const auto unpack_one = [&](Coming& c) -> Status {
-    HIROBA_TRY(c.buffer->event->wait());
-    now[c.piece] = unpack_piece(pieces[c.piece], c.buffer->memory);
-    c.buffer = nullptr;
+  std::vector<Worker> workers(static_cast<size_t>(move.helpers.width()));
+  const auto unpack_first = [&](Worker& worker) -> Status {
+    const Coming first = worker.coming.front();
+    worker.coming.pop_front();
+    HIROBA_TRY(first.buffer->event->wait());
+    now[first.piece] = unpack_piece(pieces[first.piece], first.buffer->memory);
     return {};
   };
-  HIROBA_TRY(move.helpers.share(pieces.size(), [&](int worker, size_t i) -> Status {
+  HIROBA_TRY(move.helpers.share(pieces.size(), [&](int number, size_t i) -> Status {
     HIROBA_TRY(move.stream.device().enter());
-    Coming& before = coming[static_cast<size_t>(worker)];
-    Coming next = {nullptr, i, before.which ^ 1};
-    HIROBA_TRY(move.stream.buffer(worker, next.which, move.piece, next.buffer));
+    Worker& worker = workers[static_cast<size_t>(number)];
+    if (worker.coming.size() == DeviceStream::buffers_of_thread) HIROBA_TRY(unpack_first(worker));
+    Coming next = {nullptr, i};
+    HIROBA_TRY(move.stream.buffer(number, worker.which, move.piece, next.buffer));
     HIROBA_TRY(queue.send(move, pieces[i], *next.buffer, false));
-    if (before.buffer != nullptr) HIROBA_TRY(unpack_one(before));
-    before = next;
+    worker.which = (worker.which + 1) % DeviceStream::buffers_of_thread;
+    worker.coming.push_back(next);
     return {};
   }));
-  return move.helpers.share(coming.size(), [&](int, size_t i) -> Status {
-    return coming[i].buffer == nullptr ? Status() : unpack_one(coming[i]);
+  return move.helpers.share(workers.size(), [&](int, size_t i) -> Status {
+    while (!workers[i].coming.empty()) HIROBA_TRY(unpack_first(workers[i]));
+    return {};
   });
 }
 

@@ -44,7 +44,8 @@ using DeviceCallPtr = std::shared_ptr<DeviceCall>;
 
 class DeviceStream {
  public:
-  // Pinned buffers for pieces, made at the first use; two for each thread that copies.
+  // Pinned buffers for pieces, made at the first use; some for each thread that copies.
+  static constexpr int buffers_of_thread = 4;
   struct Buffer {
     char* memory = nullptr;
     std::unique_ptr<DeviceEvent> event;

@@ -101,7 +101,6 @@ CALL cuEventCreate(void** event, unsigned flags) { return (void)flags, *event = 
 CALL cuEventDestroy_v2(void* event) { return free(event), 0; }
 CALL cuEventRecord(void* event, void* stream) { return (void)event, (void)stream, 0; }
 CALL cuEventQuery(void* event) { return (void)event, 0; }
-CALL cuEventSynchronize(void* event) { return (void)event, 0; }
 CALL cuStreamWaitEvent(void* stream, void* event, unsigned flags) { return (void)stream, (void)event, (void)flags, 0; }
 CALL cuGetErrorString(int error, const char** text) {
   return *text = error == 700 ? "an illegal memory access was encountered" : "a stand-in's error", 0;

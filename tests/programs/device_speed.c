@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
     launch(&scale_kernel, s, HIROBA_INOUT, &all, 2);
     hiroba_stream_wait(s);
     keep_least(&from, overload(&all, s));
-    change_all(a, count, -i);
+    change_all(a, count, -1 - i);
     const double begin = now();
     launch(&spin_kernel, t, HIROBA_OUT, &small, 2 * to);
     keep_least(&hidden, preload(&all, s));

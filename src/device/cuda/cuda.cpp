@@ -1,9 +1,11 @@
 #include "device/cuda/cuda.hpp"
 
-#include <cstring>
+#include <unistd.h>
+
 #include <fstream>
 
 #include "base/text.hpp"
+#include "base/wait.hpp"
 #include "device/cuda/driver.hpp"
 
 namespace hiroba {
@@ -26,9 +28,15 @@ class CudaEvent final : public DeviceEvent {
     out = result != cuda::not_ready;
     return result == cuda::success || !out ? Status() : failure(driver_, result, "work of the device");
   }
+  // Polls: an event for which the driver sleeps interrupts the processor each time, and wakes its thread late.
   Status wait() override {
-    const Result result = driver_.cuEventSynchronize(event_);
-    return result == cuda::success ? Status() : failure(driver_, result, "work of the device");
+    constexpr double yielding = 1e-3;
+    bool happened = false;
+    for (Backoff backoff(20, yielding); !happened;) {
+      HIROBA_TRY(done(happened));
+      if (!happened && !backoff.step()) usleep(50);
+    }
+    return {};
   }
   cuda::Event event() const { return event_; }
 
@@ -157,7 +165,7 @@ class CudaDevice final : public OpenDevice {
   Status make_event(std::unique_ptr<DeviceEvent>& out) override {
     const Inside inside(driver_, context_);
     cuda::Event event = nullptr;
-    const Result result = driver_.cuEventCreate(&event, cuda::no_timing | cuda::blocking_sync);
+    const Result result = driver_.cuEventCreate(&event, cuda::no_timing);
     if (result != cuda::success) return failure(driver_, result, "a new event");
     out = std::make_unique<CudaEvent>(driver_, event);
     return {};

@@ -36,7 +36,7 @@ struct Copy2D {
 enum : int { success = 0, out_of_memory = 2, no_device = 100, not_ready = 600 };
 enum : int { type_host = 1, type_device = 2 };
 enum : int { pci_bus = 33, pci_slot = 34, pci_domain = 50, gpu_direct = 116, host_domain = 134 };
-enum : unsigned { portable = 1, non_blocking = 1, blocking_sync = 1, no_timing = 2 };
+enum : unsigned { portable = 1, non_blocking = 1, no_timing = 2 };
 
 // of(name, type of the function)
 #define HIROBA_CUDA_CALLS(of)                                                                    \
@@ -66,7 +66,6 @@ enum : unsigned { portable = 1, non_blocking = 1, blocking_sync = 1, no_timing =
   of(cuEventDestroy_v2, Result(Event));                                                          \
   of(cuEventRecord, Result(Event, Stream));                                                      \
   of(cuEventQuery, Result(Event));                                                               \
-  of(cuEventSynchronize, Result(Event));                                                         \
   of(cuStreamWaitEvent, Result(Stream, Event, unsigned));                                        \
   of(cuGetErrorString, Result(Result, const char**))
 
