@@ -15,7 +15,8 @@ Status explained_by(Status status, const std::string& last_kernel) {
 
 Status DeviceCall::done(bool& out) {
   out = issued_.load(std::memory_order_acquire);
-  if (!out || !failed_.ok()) return failed_;
+  if (!out) return {};
+  if (!failed_.ok()) return failed_;
   return event == nullptr ? Status() : explained_by(event->done(out), last_kernel_);
 }
 
