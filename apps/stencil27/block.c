@@ -8,14 +8,12 @@
 #include <string.h>
 
 #include "stencil27.h"
+#include "update.h"
 #ifdef _OPENMP
 #include <omp.h>
 #endif
 
 enum { KEPT = 3 }; /* planes of a step that the next one reads */
-
-/* The point itself, and those beside it through a face, an edge and a corner. */
-static const double centre = 8.0 / 64, face = 4.0 / 64, edge = 2.0 / 64, corner = 1.0 / 64;
 
 /* Rows of a field or of the scratch memory: row (z, y) begins at data + z * plane + y * row, where its boundary point x
  * = 0 is. Planes of scratch memory are used in turn. */
@@ -48,16 +46,6 @@ enum { LANES = 2 };
 #define SHIFTED_DOWN(at, after) __builtin_shufflevector(at, after, 1, 2)
 #endif
 typedef double vector __attribute__((vector_size(LANES * sizeof(double)), may_alias));
-
-/* Sums over y and z, of the points that a new one needs in its own column of x and in the two beside it: of those
- * beside this point through a face, and of those across an edge. */
-#define BESIDE(at, z) (((at)[0] + (at)[2]) + (z)[1])
-#define ACROSS(z) ((z)[0] + (z)[2])
-/* A new point, or a vector of them: `l` and `r` are one step lower and higher in x. All values are summed in the order
- * that is written here. */
-#define NEW(at, at_l, at_r, beside, beside_l, beside_r, across, across_l, across_r)                        \
-  (centre * (at) + face * (((at_l) + (at_r)) + (beside)) + edge * (((beside_l) + (beside_r)) + (across)) + \
-   corner * ((across_l) + (across_r)))
 
 enum { TOGETHER = 2 }; /* rows computed at once, which have most of what they read in common */
 
