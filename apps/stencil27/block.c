@@ -51,24 +51,24 @@ enum { TOGETHER = 2 }; /* rows computed at once, which have most of what they re
 
 /* What rows of three planes have in common at some x. */
 typedef struct column {
-  vector at[TOGETHER], beside[TOGETHER], across[TOGETHER];
+  vector middle[TOGETHER], side[TOGETHER];
 } column;
 
 static inline __attribute__((always_inline)) column column_at(const double* below, const double* at,
                                                               const double* above, int row, int count) {
-  vector middle[TOGETHER + 2], z[TOGETHER + 2];
+  vector m[TOGETHER + 2], z[TOGETHER + 2];
   column c;
 #pragma GCC unroll 8
   for (int r = 0; r < count + 2; r++) {
     const ptrdiff_t there = (r - 1) * (ptrdiff_t)row;
-    middle[r] = *(const vector*)(at + there);
+    m[r] = *(const vector*)(at + there);
     z[r] = *(const vector*)(below + there) + *(const vector*)(above + there);
   }
 #pragma GCC unroll 8
   for (int r = 0; r < count; r++) {
-    c.at[r] = middle[r + 1];
-    c.beside[r] = BESIDE(middle + r, z + r);
-    c.across[r] = ACROSS(z + r);
+    const vector beside = BESIDE(m + r, z + r), across = ACROSS(z + r);
+    c.middle[r] = MIDDLE(m[r + 1], beside, across);
+    c.side[r] = SIDE(m[r + 1], beside, across);
   }
   return c;
 }
@@ -76,18 +76,19 @@ static inline __attribute__((always_inline)) column column_at(const double* belo
 /* The points that are left at the end of a row, one at a time. */
 static void rest_of_row(double* to, const double* below, const double* at, const double* above, int row, int x, int n) {
   for (; x < n; x++) {
-    double middle[3][3], z[3][3], beside[3], across[3];
+    double middle = 0, side[3];
     for (int i = 0; i < 3; i++) {
+      double m[3], z[3];
       for (int r = 0; r < 3; r++) {
         const ptrdiff_t there = (r - 1) * (ptrdiff_t)row + x + i - 1;
-        middle[i][r] = at[there];
-        z[i][r] = below[there] + above[there];
+        m[r] = at[there];
+        z[r] = below[there] + above[there];
       }
-      beside[i] = BESIDE(middle[i], z[i]);
-      across[i] = ACROSS(z[i]);
+      const double beside = BESIDE(m, z), across = ACROSS(z);
+      side[i] = SIDE(m[1], beside, across);
+      if (i == 1) middle = MIDDLE(m[1], beside, across);
     }
-    to[x] =
-        NEW(middle[1][1], middle[0][1], middle[2][1], beside[1], beside[0], beside[2], across[1], across[0], across[2]);
+    to[x] = NEW(middle, side[0], side[2]);
   }
 }
 
@@ -114,9 +115,7 @@ static inline __attribute__((always_inline)) void new_rows(double* to, const dou
         __builtin_prefetch(above + hint.read + x + r * (ptrdiff_t)row, 0, 2);
         __builtin_prefetch(to + hint.write + x + r * (ptrdiff_t)row, 1, 3);
         *(vector*)(to + r * (ptrdiff_t)row + x) =
-            NEW(now.at[r], SHIFTED_UP(last.at[r], now.at[r]), SHIFTED_DOWN(now.at[r], next.at[r]), now.beside[r],
-                SHIFTED_UP(last.beside[r], now.beside[r]), SHIFTED_DOWN(now.beside[r], next.beside[r]), now.across[r],
-                SHIFTED_UP(last.across[r], now.across[r]), SHIFTED_DOWN(now.across[r], next.across[r]));
+            NEW(now.middle[r], SHIFTED_UP(last.side[r], now.side[r]), SHIFTED_DOWN(now.side[r], next.side[r]));
       }
       last = now;
       now = next;

@@ -14,18 +14,15 @@ CENTRE, FACE, EDGE, CORNER = 8 / 64, 4 / 64, 2 / 64, 1 / 64
 
 
 def step(u: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The sums are in the order of block.c."""
+    """The sums are in the order of update.h."""
     below, at, above = u[:-2], u[1:-1], u[2:]
     beside = (at[:, :-2] + at[:, 2:]) + (below[:, 1:-1] + above[:, 1:-1])
     across = (below + above)[:, :-2] + (below + above)[:, 2:]
     row = at[:, 1:-1]
+    middle = CENTRE * row + FACE * beside + EDGE * across
+    side = FACE * row + EDGE * beside + CORNER * across
     new = u.copy()
-    new[1:-1, 1:-1, 1:-1] = (
-        CENTRE * row[..., 1:-1]
-        + FACE * ((row[..., :-2] + row[..., 2:]) + beside[..., 1:-1])
-        + EDGE * ((beside[..., :-2] + beside[..., 2:]) + across[..., 1:-1])
-        + CORNER * (across[..., :-2] + across[..., 2:])
-    )
+    new[1:-1, 1:-1, 1:-1] = middle[..., 1:-1] + (side[..., :-2] + side[..., 2:])
     return new
 
 

@@ -10,15 +10,14 @@
 #define EDGE (2.0 / 64)
 #define CORNER (1.0 / 64)
 
-/* Sums over y and z, of the points that a new one needs in its own column of x and in the two beside it: of those
- * beside this point through a face, and of those across an edge. `at` are 3 points along y, `z` the sums of those below
- * and above them. */
+/* Sums over y and z at some x: of the points beside the middle one through a face, and of those across an edge. `at`
+ * are 3 points along y, `z` the sums of those below and above them. */
 #define BESIDE(at, z) (((at)[0] + (at)[2]) + (z)[1])
 #define ACROSS(z) ((z)[0] + (z)[2])
-/* A new point, or a vector of them: `l` and `r` are one step lower and higher in x. All values are summed in the order
- * that is written here. */
-#define NEW(at, at_l, at_r, beside, beside_l, beside_r, across, across_l, across_r)                        \
-  (CENTRE * (at) + FACE * (((at_l) + (at_r)) + (beside)) + EDGE * (((beside_l) + (beside_r)) + (across)) + \
-   CORNER * ((across_l) + (across_r)))
+/* What these 9 points add to the new one at the same x, and to those one step lower and higher in x. */
+#define MIDDLE(at, beside, across) (CENTRE * (at) + FACE * (beside) + EDGE * (across))
+#define SIDE(at, beside, across) (FACE * (at) + EDGE * (beside) + CORNER * (across))
+/* A new point, or a vector of them. All values are summed in the order that is written here. */
+#define NEW(middle, side_l, side_r) ((middle) + ((side_l) + (side_r)))
 
 #endif
