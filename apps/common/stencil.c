@@ -274,7 +274,9 @@ int job_depth(const job* job, int step, int most) {
 bool job_step(job* job, int step, const double* field) {
   const bool stop = run_step(&job->run, step, NULL, NULL, NULL);
   const bool due = job->every > 0 && step % job->every == 0;
-  if (job->checkpoint != NULL && (due || step == job->steps || stop)) save_checkpoint(job, step, field);
+  const bool save = job->checkpoint != NULL && (due || step == job->steps || stop);
+  if (job->fetch != NULL && (save || due)) job->fetch(job->fetch_of, field);
+  if (save) save_checkpoint(job, step, field);
   if (job->volume_folder != NULL && due) {
     const slab planes = planes_of(job, field, 0, job->nz + 2);
     volume_write(&job->team, &job->volume, step, &planes);

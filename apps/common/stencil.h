@@ -47,6 +47,10 @@ typedef struct job {
   ptrdiff_t plane_points; /* from a plane to the next: planes begin at pages, so that no two slabs share one */
   /* state */
   int step; /* steps done when the loop starts */
+  /* Brings the planes of this rank into its memory before they are written to a file; NULL: they are there. Set after
+   * job_begin. */
+  void (*fetch)(void* of, const double* field);
+  void* fetch_of;
   double *sine_x, *sine_y, *sine_z;
   void* fields[2]; /* those of job_private */
   volume volume;

@@ -8,25 +8,23 @@
 #ifndef STENCIL27_BLOCK_CUH
 #define STENCIL27_BLOCK_CUH
 
+#include "part.h"
 #include "update.h"
 
-/* A slab: point (z, y, x) of the box lies at z * plane + y * row + x + shift of a field. Output is [z0, z1), in chunks
- * of `chunk` planes. shift + 1 and row are multiples of 4. */
-struct slab {
-  long plane;
-  int row, shift;
-  int nx, ny, nz;
-  int z0, z1, chunk;
-};
+/* The first sleeps until the barrier changes. */
+#if __CUDA_ARCH__ >= 900
+#define WAIT "try_wait"
+#else
+#define WAIT "test_wait"
+#endif
 
-template <int D, int PX, int PY, int W, int SYNC = 1>
+template <int D, int PY, int W>
 struct tile {
-  static constexpr int lanes = 32, threads = lanes * W, pairs = PX / 2, stages = 3;
-  static constexpr int margin_x = (D + PX - 1) / PX * PX;
-  static constexpr int width = lanes * PX - 2 * margin_x, height = W * PY - 2 * D; /* what a block writes */
-  /* Shared memory, in pairs of doubles: first and last rows of patches, in two buffers; planes that are loaded. */
-  static constexpr int row_of_all = threads * pairs, buffer = 4 * row_of_all, stage = PY * row_of_all;
-  static constexpr int shared = (2 * buffer + stages * stage) * (int)sizeof(double2);
+  static constexpr int lanes = PART_LANES, PX = PART_POINTS, stages = PART_STAGES, threads = lanes * W;
+  static constexpr int margin_x = PART_MARGIN(D), width = PART_WIDTH(D), height = PART_HEIGHT(D, PY, W);
+  /* In shared memory a row of all threads has their points in pairs. */
+  static constexpr int buffer = 4 * threads, stage = PY * threads;
+  static_assert(PX == 2 && PART_SHARED(PY, W) == (2 * buffer + stages * stage) * sizeof(double2));
 
   typedef double line[PX];
   typedef line patch[PY];
@@ -39,16 +37,10 @@ struct tile {
     int thread, warp;
   };
 
-  static __device__ void put(double2* at, const line v) {
-#pragma unroll
-    for (int p = 0; p < pairs; p++) at[p * threads] = make_double2(v[2 * p], v[2 * p + 1]);
-  }
+  static __device__ void put(double2* at, const line v) { *at = make_double2(v[0], v[1]); }
   static __device__ void get(const double2* at, line v) {
-#pragma unroll
-    for (int p = 0; p < pairs; p++) {
-      const double2 d = at[p * threads];
-      v[2 * p] = d.x, v[2 * p + 1] = d.y;
-    }
+    const double2 d = *at;
+    v[0] = d.x, v[1] = d.y;
   }
 
   /* ---- warps wait for those beside them ------------------------------------------------------------------------ */
@@ -78,7 +70,7 @@ struct tile {
   static __device__ void wait_for(int warp, const exchange& e) {
     asm volatile(
         "{\n\t.reg .pred p;\n"
-        "again:\n\tmbarrier.try_wait.parity.shared.b64 p, [%0], %1;\n\t@!p bra.uni again;\n\t}" ::"r"(
+        "again:\n\tmbarrier." WAIT ".parity.shared.b64 p, [%0], %1;\n\t@!p bra.uni again;\n\t}" ::"r"(
             address(e.all + 2 * warp + (e.number & 1))),
         "r"(e.number >> 1 & 1)
         : "memory");
@@ -113,25 +105,24 @@ struct tile {
       for (int x = 0; x < PX; x++) z[y][x] = before[y][x] + next[y][x];
     double2* const own = e.at() + at.thread;
     put(own, now[0]);
-    put(own + row_of_all, z[0]);
-    put(own + 2 * row_of_all, now[PY - 1]);
-    put(own + 3 * row_of_all, z[PY - 1]);
-    if (SYNC == 1) arrive(at, e);
-    if (SYNC == 0) __syncthreads();
+    put(own + threads, z[0]);
+    put(own + 2 * threads, now[PY - 1]);
+    put(own + 3 * threads, z[PY - 1]);
+    arrive(at, e);
 #pragma unroll
     for (int y = 1; y < PY - 1; y++) new_row(now[y - 1], now[y], now[y + 1], z[y - 1], z[y], z[y + 1], out[y]);
     line now_low, z_low, now_high, z_high;
     /* The first and the last warp wait for themselves; what they compute at these ends is not used. */
     const int before_me = max(at.warp - 1, 0), after_me = min(at.warp + 1, W - 1);
-    if (SYNC == 1) wait_for(before_me, e);
+    wait_for(before_me, e);
     const double2* const low = own + (before_me - at.warp) * lanes;
-    get(low + 2 * row_of_all, now_low);
-    get(low + 3 * row_of_all, z_low);
+    get(low + 2 * threads, now_low);
+    get(low + 3 * threads, z_low);
     new_row(now_low, now[0], now[1], z_low, z[0], z[1], out[0]);
-    if (SYNC == 1) wait_for(after_me, e);
+    wait_for(after_me, e);
     const double2* const high = own + (after_me - at.warp) * lanes;
     get(high, now_high);
-    get(high + row_of_all, z_high);
+    get(high + threads, z_high);
     new_row(now[PY - 2], now[PY - 1], now_high, z[PY - 2], z[PY - 1], z_high, out[PY - 1]);
     e.number++;
     if (at.fixed_x | at.fixed_y) {
@@ -152,35 +143,26 @@ struct tile {
   }
 
   /* Starts to load a plane; each thread loads its own patch. */
-  static __device__ void load(const slab& s, const place& at, const double* from, int z, double2* target) {
+  static __device__ void load(const part& s, const place& at, const double* from, int z, double2* target) {
     const int x = min(max(at.x + s.shift, 0), s.row - PX), first = forgotten(at.y);
 #pragma unroll
     for (int y = 0; y < PY; y++) {
-      const double* source = from + z * s.plane + (min(max(first + y, 0), s.ny + 1) * s.row + x);
-#pragma unroll
-      for (int p = 0; p < pairs; p++)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address(target + (y * pairs + p) * threads)),
-                     "l"(source + 2 * p));
+      const double* const source = from + z * s.plane + (min(max(first + y, 0), s.ny + 1) * s.row + x);
+      asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address(target + y * threads)), "l"(source));
     }
   }
 
-  static __device__ void store(const slab& s, const place& at, double* to, int z, const patch v) {
+  static __device__ void store(const part& s, const place& at, double* to, int z, const patch v) {
     double* const target = to + z * s.plane + (forgotten(at.y) * s.row + at.x + s.shift);
 #pragma unroll
-    for (int y = 0; y < PY; y++)
-#pragma unroll
-      for (int p = 0; p < pairs; p++)
-        if ((at.written_y >> y & 1) != 0 && (at.written_x >> 2 * p & 3) == 3)
-          *(double2*)(target + y * s.row + 2 * p) = make_double2(v[y][2 * p], v[y][2 * p + 1]);
-    if ((at.written_x & 0x55555555) == (at.written_x >> 1 & 0x55555555)) return;
-#pragma unroll
-    for (int y = 0; y < PY; y++) /* the last points of rows of an odd length */
-#pragma unroll
-      for (int p = 0; p < pairs; p++)
-        if ((at.written_y >> y & 1) != 0 && (at.written_x >> 2 * p & 3) == 1) target[y * s.row + 2 * p] = v[y][2 * p];
+    for (int y = 0; y < PY; y++) {
+      const bool here = at.written_y >> y & 1;
+      if (here && at.written_x == 3) *(double2*)(target + y * s.row) = make_double2(v[y][0], v[y][1]);
+      if (here && at.written_x == 1) target[y * s.row] = v[y][0];
+    }
   }
 
-  static __device__ place here(const slab& s) {
+  static __device__ place here(const part& s) {
     place at;
     at.thread = threadIdx.x, at.warp = at.thread / lanes;
     const int x_of_tile = at.thread % lanes * PX, y_of_tile = at.warp * PY;
@@ -202,11 +184,11 @@ struct tile {
 
   /* Plane `front` is read, and so plane front - 1 - i of step i + 1 follows. In `kept`, plane OLD of a step is older. */
   template <int OLD, bool ALL>
-  static __device__ void front(const slab& s, const place& at, double* to, int front, int z0, int z1, exchange& e,
+  static __device__ void front(const part& s, const place& at, double* to, int front, int z0, int z1, exchange& e,
                                const double2* loaded, patch (*kept)[2]) {
     patch next, out;
 #pragma unroll
-    for (int y = 0; y < PY; y++) get(loaded + y * row_of_all, next[y]);
+    for (int y = 0; y < PY; y++) get(loaded + y * threads, next[y]);
 #pragma unroll
     for (int i = 0; i < D; i++) {
       const int z = front - 1 - i, wide = D - 1 - i;
@@ -228,7 +210,7 @@ struct tile {
     if (ALL || (front - D >= z0 && front - D < z1)) store(s, at, to, front - D, next);
   }
 
-  static __device__ void run(const slab& s, const double* from, double* to) {
+  static __device__ void run(const part& s, const double* from, double* to) {
     extern __shared__ double2 memory[];
     __shared__ unsigned long long barriers[2 * W];
     const place at = here(s);
@@ -264,10 +246,5 @@ struct tile {
     }
   }
 };
-
-template <int D, int PX, int PY, int W, int SYNC = 1>
-__global__ void __launch_bounds__(32 * W, 1) advance(slab s, const double* __restrict__ from, double* __restrict__ to) {
-  tile<D, PX, PY, W, SYNC>::run(s, from, to);
-}
 
 #endif

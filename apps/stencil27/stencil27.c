@@ -13,6 +13,11 @@ static const option more[] = {
      FIELD(block_y)},
     {"--block-z", "B", "planes that a thread computes at a time (default: as many as there are)", OPTION_NUMBER,
      FIELD(block_z)},
+#ifdef STENCIL27_DEVICES
+    {"--devices", "K",
+     "slabs of each rank, on as many of its devices; several of them are on one device if it has fewer (default 1)",
+     OPTION_NUMBER, FIELD(devices)},
+#endif
 };
 
 /* The weights are products of 1/4, 1/2, 1/4 in each direction, so the factor is a product, too. It is computed without
@@ -33,6 +38,7 @@ static const stencil description = {
         "  hirobarun -n 2 stencil27_sms --size 256 --steps 32 --depth 1 --verify              without temporal "
         "blocking\n"
         "  hirobarun -n 4 --nodes 2 stencil27_sms --size 128 --steps 100 --verify --json      2 virtual nodes\n"
+        "  hirobarun -n 2 --devices host:4 stencil27_device --devices 2 --size 256 --verify    on two devices a rank\n"
         "  mpirun -n 2 stencil27_mpi --size 256 --steps 32 --verify                           the rival\n",
     .options = more,
     .option_count = sizeof more / sizeof more[0],
@@ -49,7 +55,7 @@ static int fitting_rows(const stencil27* s) {
 }
 
 void stencil27_begin(stencil27* s, const char* program, team team, int argc, char** argv) {
-  *s = (stencil27){.depth = 4};
+  *s = (stencil27){.depth = 4, .devices = 1};
   job* job = &s->job;
   job_begin(job, &description, program, team, argc, argv);
   s->depth = smaller(s->depth, job->steps);

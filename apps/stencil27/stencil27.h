@@ -16,6 +16,7 @@ typedef struct stencil27 {
   /* options */
   int depth;            /* steps at once */
   int block_z, block_y; /* planes and rows that a thread computes at a time */
+  int devices;          /* stencil27_device: slabs of a rank, each of which a stream of a device computes */
   /* of block.c */
   double** scratch; /* by thread */
 } stencil27;
