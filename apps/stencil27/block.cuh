@@ -1,30 +1,23 @@
 /* block.cuh: what a slab of the box is after D steps, on a device; block.c tells how the steps follow one another in z.
  *
  * A thread block computes a tile of x and y, and goes through the planes. A warp has PY rows of the tile, a thread PX
- * points of each of them: its patch. A thread keeps of each step the last two planes of its patch in registers. Sums
+ * points of each of them: its patch. A thread keeps of each step the last three planes of its patch in registers. Sums
  * beside a patch in x come from the next lane; those beside it in y come from the warps before and after, through
- * shared memory, while the warp computes its inner rows. A warp waits for these two warps only. The steps before the
- * last one reach further than what the tile writes; several blocks compute these points. */
+ * shared memory. The steps before the last one reach further than what the tile writes; several blocks compute these
+ * points. */
 #ifndef STENCIL27_BLOCK_CUH
 #define STENCIL27_BLOCK_CUH
 
 #include "part.h"
 #include "update.h"
 
-/* The first sleeps until the barrier changes. */
-#if __CUDA_ARCH__ >= 900
-#define WAIT "try_wait"
-#else
-#define WAIT "test_wait"
-#endif
-
 template <int D, int PY, int W>
 struct tile {
   static constexpr int lanes = PART_LANES, PX = PART_POINTS, stages = PART_STAGES, threads = lanes * W;
   static constexpr int margin_x = PART_MARGIN(D), width = PART_WIDTH(D), height = PART_HEIGHT(D, PY, W);
   /* In shared memory a row of all threads has their points in pairs. */
-  static constexpr int buffer = 4 * threads, stage = PY * threads;
-  static_assert(PX == 2 && PART_SHARED(PY, W) == (2 * buffer + stages * stage) * sizeof(double2));
+  static constexpr int edges = 4 * threads, stage = PY * threads;
+  static_assert(PX == 2 && stages == 3 && PART_SHARED(D, PY, W) == (2 * D * edges + stages * stage) * sizeof(double2));
 
   typedef double line[PX];
   typedef line patch[PY];
@@ -43,37 +36,8 @@ struct tile {
     v[0] = d.x, v[1] = d.y;
   }
 
-  /* ---- warps wait for those beside them ------------------------------------------------------------------------ */
-
-  /* Barriers of warps, for even and odd numbers of the exchange: a warp may be one exchange ahead of its neighbours. */
-  struct exchange {
-    double2* rows;           /* two buffers */
-    unsigned long long* all; /* barriers: two of each warp */
-    int number;
-    __device__ double2* at() const { return rows + (number & 1) * buffer; }
-  };
   static __device__ unsigned address(const void* shared_memory) {
     return (unsigned)__cvta_generic_to_shared(shared_memory);
-  }
-  static __device__ void begin(const place& at, unsigned long long* all) {
-    if (at.thread < 2 * W) asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(address(all + at.thread)) : "memory");
-    __syncthreads();
-  }
-  static __device__ void arrive(const place& at, const exchange& e) {
-    __syncwarp();
-    asm volatile(
-        "{\n\t.reg .b64 t;\n\t.reg .pred first;\n\tsetp.eq.s32 first, %1, 0;\n\t"
-        "@first mbarrier.arrive.shared.b64 t, [%0];\n\t}" ::"r"(address(e.all + 2 * at.warp + (e.number & 1))),
-        "r"(at.thread % lanes)
-        : "memory");
-  }
-  static __device__ void wait_for(int warp, const exchange& e) {
-    asm volatile(
-        "{\n\t.reg .pred p;\n"
-        "again:\n\tmbarrier." WAIT ".parity.shared.b64 p, [%0], %1;\n\t@!p bra.uni again;\n\t}" ::"r"(
-            address(e.all + 2 * warp + (e.number & 1))),
-        "r"(e.number >> 1 & 1)
-        : "memory");
   }
 
   /* ---- a step ---------------------------------------------------------------------------------------------------- */
@@ -95,36 +59,31 @@ struct tile {
       out[x] = NEW(middle[x], x > 0 ? side[x - 1] : side_l, x < PX - 1 ? side[x + 1] : side_r);
   }
 
-  /* The plane `now` after one more step; before, now and next are planes of the step before. */
-  static __device__ void step(exchange& e, const place& at, const patch before, const patch now, const patch next,
-                              patch out) {
-    patch z;
+  /* First half of a step: sums over z, and what the warps beside this one read of it. */
+  static __device__ void begin(double2* buffer, const patch before, const patch now, const patch next, patch z) {
 #pragma unroll
     for (int y = 0; y < PY; y++)
 #pragma unroll
       for (int x = 0; x < PX; x++) z[y][x] = before[y][x] + next[y][x];
-    double2* const own = e.at() + at.thread;
-    put(own, now[0]);
-    put(own + threads, z[0]);
-    put(own + 2 * threads, now[PY - 1]);
-    put(own + 3 * threads, z[PY - 1]);
-    arrive(at, e);
-#pragma unroll
-    for (int y = 1; y < PY - 1; y++) new_row(now[y - 1], now[y], now[y + 1], z[y - 1], z[y], z[y + 1], out[y]);
+    put(buffer, now[0]);
+    put(buffer + threads, z[0]);
+    put(buffer + 2 * threads, now[PY - 1]);
+    put(buffer + 3 * threads, z[PY - 1]);
+  }
+
+  /* Second half: the plane `now` after one more step. The first and the last warp have no neighbour; what they compute
+   * at these ends is not used. */
+  static __device__ void end(const double2* buffer, const place& at, const patch now, const patch z, patch out) {
+    const double2 *const low = buffer - (at.warp > 0 ? lanes : 0), *const high = buffer + (at.warp < W - 1 ? lanes : 0);
     line now_low, z_low, now_high, z_high;
-    /* The first and the last warp wait for themselves; what they compute at these ends is not used. */
-    const int before_me = max(at.warp - 1, 0), after_me = min(at.warp + 1, W - 1);
-    wait_for(before_me, e);
-    const double2* const low = own + (before_me - at.warp) * lanes;
     get(low + 2 * threads, now_low);
     get(low + 3 * threads, z_low);
-    new_row(now_low, now[0], now[1], z_low, z[0], z[1], out[0]);
-    wait_for(after_me, e);
-    const double2* const high = own + (after_me - at.warp) * lanes;
     get(high, now_high);
     get(high + threads, z_high);
-    new_row(now[PY - 2], now[PY - 1], now_high, z[PY - 2], z[PY - 1], z_high, out[PY - 1]);
-    e.number++;
+#pragma unroll
+    for (int y = 0; y < PY; y++)
+      new_row(y > 0 ? now[y - 1] : now_low, now[y], y < PY - 1 ? now[y + 1] : now_high, y > 0 ? z[y - 1] : z_low, z[y],
+              y < PY - 1 ? z[y + 1] : z_high, out[y]);
     if (at.fixed_x | at.fixed_y) {
 #pragma unroll
       for (int y = 0; y < PY; y++)
@@ -182,68 +141,78 @@ struct tile {
     return at;
   }
 
-  /* Plane `front` is read, and so plane front - 1 - i of step i + 1 follows. In `kept`, plane OLD of a step is older. */
+  /* Plane `front` is read; step i + 1 makes plane front - 1 - 2 * i, from what step i has made before. So all steps are
+   * independent of one another, and the block waits once. Of the last three planes that step i has made, kept[i][OLD]
+   * is the oldest one; ALL: no plane is outside of what the chunk needs, or on the boundary. */
   template <int OLD, bool ALL>
-  static __device__ void front(const part& s, const place& at, double* to, int front, int z0, int z1, exchange& e,
-                               const double2* loaded, patch (*kept)[2]) {
-    patch next, out;
+  static __device__ void front(const part& s, const place& at, double* to, int front, int z0, int z1, double2* buffer,
+                               const double2* loaded, patch (*kept)[3]) {
+    constexpr int NOW = (OLD + 1) % 3, NEXT = (OLD + 2) % 3;
 #pragma unroll
-    for (int y = 0; y < PY; y++) get(loaded + y * threads, next[y]);
+    for (int y = 0; y < PY; y++) get(loaded + y * threads, kept[0][NEXT][y]);
 #pragma unroll
-    for (int i = 0; i < D; i++) {
-      const int z = front - 1 - i, wide = D - 1 - i;
-      if (ALL) {
-        step(e, at, kept[i][OLD], kept[i][1 - OLD], next, out);
-      } else if (z >= 1 && z <= s.nz) {
-        if (z >= z0 - wide && z < z1 + wide) step(e, at, kept[i][OLD], kept[i][1 - OLD], next, out);
+    for (int i = 0; i < D; i++) begin(buffer + i * edges, kept[i][OLD], kept[i][NOW], kept[i][NEXT], kept[i][OLD]);
+    __syncthreads();
+#pragma unroll
+    for (int i = D - 1; i >= 0; i--) {
+      const int z = front - 1 - 2 * i, wide = D - 1 - i;
+      patch out;
+      if (ALL || (z >= 1 && z <= s.nz)) {
+        if (ALL || (z >= z0 - wide && z < z1 + wide))
+          end(buffer + i * edges, at, kept[i][NOW], kept[i][OLD], out);
       } else {
 #pragma unroll
         for (int y = 0; y < PY; y++)
 #pragma unroll
-          for (int x = 0; x < PX; x++) out[y][x] = kept[i][1 - OLD][y][x];
+          for (int x = 0; x < PX; x++) out[y][x] = kept[i][NOW][y][x];
+      }
+      if (i == D - 1) {
+        if (ALL || (z >= z0 && z < z1)) store(s, at, to, z, out);
+        continue;
       }
 #pragma unroll
       for (int y = 0; y < PY; y++)
 #pragma unroll
-        for (int x = 0; x < PX; x++) kept[i][OLD][y][x] = next[y][x], next[y][x] = out[y][x];
+        for (int x = 0; x < PX; x++) kept[i + 1][OLD][y][x] = out[y][x];
     }
-    if (ALL || (front - D >= z0 && front - D < z1)) store(s, at, to, front - D, next);
+#pragma unroll
+    for (int y = 0; y < PY; y++) get(loaded + y * threads, kept[0][NEXT][y]); /* again: no registers in between */
   }
 
   static __device__ void run(const part& s, const double* from, double* to) {
     extern __shared__ double2 memory[];
-    __shared__ unsigned long long barriers[2 * W];
     const place at = here(s);
-    begin(at, barriers);
-    exchange e = {memory, barriers, 0};
-    double2* const loaded = memory + 2 * buffer + at.thread;
+    double2 *const buffers = memory + at.thread, *const loaded = memory + 2 * D * edges + at.thread;
     const int z0 = s.z0 + blockIdx.z * s.chunk, z1 = min(z0 + s.chunk, s.z1);
     const int first = max(z0 - D, 0), last = min(z1 + D, s.nz + 2); /* planes that are read */
-    patch kept[D][2];
+    patch kept[D][3];
 #pragma unroll
     for (int i = 0; i < stages - 1; i++) {
       if (first + i < last) load(s, at, from, first + i, loaded + i * stage);
       asm volatile("cp.async.commit_group;");
     }
-    int slot = 0;
-    for (int z = first; z < z1 + D; z += 2) {
+    int turn = 0;
+    for (int z = first; z < z1 + 2 * D - 1; z += 3) {
+      const bool all = z >= z0 + 2 * D - 1 && z + 2 < min(z1 + D, s.nz + 2);
 #pragma unroll
-      for (int odd = 0; odd < 2; odd++) {
-        const int ahead = slot == 0 ? stages - 1 : slot - 1;
-        if (z + odd + stages - 1 < last) load(s, at, from, z + odd + stages - 1, loaded + ahead * stage);
+      for (int i = 0; i < 3; i++) {
+        if (z + i + stages - 1 < last) load(s, at, from, z + i + stages - 1, loaded + (i + stages - 1) % 3 * stage);
         asm volatile("cp.async.commit_group;");
         asm volatile("cp.async.wait_group %0;" ::"n"(stages - 1) : "memory");
-        const double2* const here = loaded + slot * stage;
-        if (z >= z0 + D && z + 1 < min(z1 + D, s.nz + 2)) {
-          if (odd == 0) front<0, true>(s, at, to, z, z0, z1, e, here, kept);
-          else front<1, true>(s, at, to, z + 1, z0, z1, e, here, kept);
-        } else {
-          if (odd == 0) front<0, false>(s, at, to, z, z0, z1, e, here, kept);
-          else front<1, false>(s, at, to, z + 1, z0, z1, e, here, kept);
-        }
-        slot = slot == stages - 1 ? 0 : slot + 1;
+        double2* const buffer = buffers + turn;
+        turn = D * edges - turn;
+        if (all) front_of<true>(i, s, at, to, z + i, z0, z1, buffer, loaded + i * stage, kept);
+        else front_of<false>(i, s, at, to, z + i, z0, z1, buffer, loaded + i * stage, kept);
       }
     }
+  }
+
+ private:
+  template <bool ALL, typename... More>
+  static __device__ void front_of(int old, More&&... more) {
+    if (old == 0) front<0, ALL>(more...);
+    else if (old == 1) front<1, ALL>(more...);
+    else front<2, ALL>(more...);
   }
 };
 

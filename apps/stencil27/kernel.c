@@ -47,7 +47,7 @@ typedef struct shape {
   int width, height, threads, shared;
 } shape;
 #define SHAPE(depth, rows, warps) \
-  {PART_WIDTH(depth), PART_HEIGHT(depth, rows, warps), PART_LANES*(warps), PART_SHARED(rows, warps)},
+  {PART_WIDTH(depth), PART_HEIGHT(depth, rows, warps), PART_LANES*(warps), PART_SHARED(depth, rows, warps)},
 static const shape shapes[] = {STENCIL27_KERNELS(SHAPE)};
 #define NAME(depth, rows, warps) "stencil27_" #depth,
 static const char* const names[] = {STENCIL27_KERNELS(NAME)};

@@ -13,8 +13,8 @@ struct part {
 };
 
 /* of(depth, rows of a warp, warps of a block): the kernels, of which each computes `depth` steps. */
-#define STENCIL27_KERNELS(of) of(1, 4, 8) of(2, 4, 8) of(3, 4, 8) of(4, 4, 8) of(5, 4, 8) of(6, 4, 8)
-enum { STENCIL27_MOST_DEPTH = 6 };
+#define STENCIL27_KERNELS(of) of(1, 4, 8) of(2, 6, 8) of(3, 5, 8) of(4, 4, 8) of(5, 3, 8)
+enum { STENCIL27_MOST_DEPTH = 5 };
 
 /* A warp is as wide as the tile that a block computes: 32 threads with 2 points each. */
 enum { PART_LANES = 32, PART_POINTS = 2, PART_STAGES = 3 };
@@ -24,13 +24,13 @@ enum { PART_LANES = 32, PART_POINTS = 2, PART_STAGES = 3 };
 #define PART_WIDTH(depth) (PART_LANES * PART_POINTS - 2 * PART_MARGIN(depth))
 #define PART_HEIGHT(depth, rows, warps) ((rows) * (warps) - 2 * (depth))
 /* Shared memory of a block in bytes: edges of patches in two buffers, and the planes that are being loaded. */
-#define PART_SHARED(rows, warps) (16 * PART_LANES * (warps) * (2 * 4 + PART_STAGES * (rows)))
+#define PART_SHARED(depth, rows, warps) (16 * PART_LANES * (warps) * (2 * 4 * (depth) + PART_STAGES * (rows)))
 
 /* Planes of a chunk: few enough that all multiprocessors have work, and so many that little is computed twice. `beside`
  * parts of the same size are computed at the same time. */
 static inline int part_chunk(const struct part* part, int depth, int tiles, int beside, int multiprocessors) {
   const int planes = part->z1 - part->z0, most = 32;
-  const double begin = 1.3 * depth + 3; /* in planes: the first steps, and the start of a block */
+  const double begin = 2.0 * depth + 3; /* in planes: the first steps, and the start of a block */
   int best = planes;
   double best_time = 1e300;
   for (int chunks = 1; chunks <= most && chunks <= planes; chunks++) {

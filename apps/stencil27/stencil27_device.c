@@ -211,9 +211,11 @@ static void advance_devices(devices* d, const double* from, double* to, int step
 
 /* ---- the program ------------------------------------------------------------------------------------------------- */
 
-/* Waits for the devices, and brings the field into the memory of the processor. */
-static void fetch(void* of, const double* field) {
+/* Waits for the devices, and brings the planes of this rank, of which `own` are the first, into the memory of the
+ * processor. */
+static void fetch(void* of, const double* own) {
   const devices* d = of;
+  const double* const field = own - d->job->first * d->job->plane_points;
   for (const slab_of_rank* slab = d->slabs; slab < d->slabs + d->slab_count; slab++) {
     hiroba_stream_after(slab->stream, d->units[slab->unit].halo);
     const hiroba_section section = planes(d->job, field, slab->z0, slab->z1);
@@ -251,7 +253,7 @@ int main(int argc, char** argv) {
   }
   for (int k = 0; k < d.slab_count; k++) hiroba_stream_wait(d.slabs[k].stream);
   job_stop(job);
-  if (job->step < job->steps) fetch(&d, src);
+  if (job->step < job->steps) fetch(&d, src + own);
   sms_barrier();
 
   counter counters[SHARED_COUNTERS + 4] = {{"devices", shared_total((uint64_t)d.unit_count)},

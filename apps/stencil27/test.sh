@@ -5,6 +5,8 @@
 #   test.sh BIN verified SHAPE            ST2: the eigenmode
 #   test.sh BIN same SHAPE [OPTIONS]      ST3: any depth, blocks and size: the bits of stencil27_seq --depth 1
 #   test.sh BIN traffic SHAPE SIDES       ST4: how many halos and pages are fetched, exactly; SIDES: of all ranks
+#   test.sh BIN forwards                  planes that go from device to device, counted
+#   test.sh BIN gpu SLABS...              a GPU has the bits of stencil27_seq; skipped where there is none
 #   test.sh BIN restart SHAPE SHAPE       checkpoint with one, restart with the other: the same bits as one run
 #   test.sh BIN stopped SHAPE             Ctrl-C writes a checkpoint from which the run goes on
 #   test.sh BIN disk SHAPE                a full disk leaves the older checkpoint as it was
@@ -14,8 +16,8 @@
 #   test.sh BIN notices FILE OLD NEW      with a mistake in FILE, NEW for OLD, stencil27_seq finds itself wrong
 #   test.sh BIN narrow FILE OLD NEW       likewise stencil27_sms on two nodes
 #
-# BIN: the folder with the programs. SHAPE: seq, omp-THREADS, mpi-RANKS, sms-RANKS-NODES or smint-RANKS-NODES. PYTHON
-# has numpy.
+# BIN: the folder with the programs. SHAPE: seq, omp-THREADS, mpi-RANKS, sms-RANKS-NODES, smint-RANKS-NODES or
+# device-RANKS-NODES-DEVICES-SLABS. PYTHON has numpy.
 # shellcheck disable=SC2154 # stencil.sh sets bin, what and scratch
 set -euo pipefail
 # shellcheck disable=SC2034 # stencil.sh uses it
@@ -65,6 +67,25 @@ traffic() {
     counter read_faults 0 "$report"
     counter bytes_sent 0 "$report"
   done
+}
+
+# Each of two borders is crossed both ways after each block of steps but the last one.
+forwards() {
+  local report
+  report=$(run device-1-1-3-3 --size 247,254,30 --steps 32 --depth 4 --verify --json)
+  counter forwards 28 "$report"
+  counter bytes_forwarded "$((28 * 4 * 128 * 4096))" "$report"
+}
+
+gpu() {
+  local slabs depth gpu=cuda
+  "$bin/hiroba" info | grep -q '^  cuda 0 ' || { echo "not run here: no GPU"; exit 77; }
+  for slabs in "$@"; do
+    for depth in 1 2 3 4 5; do
+      same_as_seq "device-1-1-1-$slabs" 130,75,61 --start noise --steps 13 --depth 1 -- --depth "$depth"
+    done
+  done
+  refused 2 "computes at most 5 steps at once; use a smaller --depth than 6" device-1-1-1-1 --depth 6
 }
 
 counter() { # NAME VALUE REPORT
