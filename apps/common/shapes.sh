@@ -1,7 +1,8 @@
 # shellcheck shell=bash disable=SC2154
 # For tests of applications: one run in a shape, which is seq, serial, std, omp-THREADS, threads-THREADS, mpi-RANKS,
 # omp_for-THREADS, omp_tasks-THREADS, starpu-THREADS, lapack-THREADS, mpi_for-RANKS-THREADS, mpi_tasks-RANKS-THREADS,
-# sms-RANKS-NODES, smint-RANKS-NODES, device-RANKS-NODES-DEVICES-SLABS (of each node and rank), or hiroba- or auto-RANKS-THREADS-NODES-TRANSPORT (the last two may be left out).
+# sms-RANKS-NODES, smint-RANKS-NODES, device-RANKS-NODES-DEVICES-SLABS (of each node and rank), or hiroba- or
+# auto-RANKS-THREADS-NODES-TRANSPORT (the last two may be left out).
 # `program`: the application, whose variants are in the folder `bin` as PROGRAM_VARIANT. To be sourced without
 # arguments: it takes the first two of the test, `bin` and `what` is tested, and makes the folder `scratch`.
 # shellcheck disable=SC2034 # for who sources this

@@ -158,8 +158,7 @@ struct tile {
       const int z = front - 1 - 2 * i, wide = D - 1 - i;
       patch out;
       if (ALL || (z >= 1 && z <= s.nz)) {
-        if (ALL || (z >= z0 - wide && z < z1 + wide))
-          end(buffer + i * edges, at, kept[i][NOW], kept[i][OLD], out);
+        if (ALL || (z >= z0 - wide && z < z1 + wide)) end(buffer + i * edges, at, kept[i][NOW], kept[i][OLD], out);
       } else {
 #pragma unroll
         for (int y = 0; y < PY; y++)

@@ -24,9 +24,8 @@ static int on_host(void* const* data, const void* argument, void* stream) {
 const hiroba_kernel stencil27_kernel = {"stencil27", on_host, NULL};
 #else
 /* The file is a part of the program. */
-__asm__(
-    ".section .rodata\n.balign 64\n.type stencil27_fatbin, @object\nstencil27_fatbin:\n.incbin \"" BLOCK_FATBIN
-    "\"\n.size stencil27_fatbin, .-stencil27_fatbin\n.previous");
+__asm__(".section .rodata\n.balign 64\n.type stencil27_fatbin, @object\nstencil27_fatbin:\n.incbin \"" BLOCK_FATBIN
+        "\"\n.size stencil27_fatbin, .-stencil27_fatbin\n.previous");
 extern const char stencil27_fatbin[] __attribute__((visibility("hidden")));
 
 /* Calls of the driver, by the names and types of cuda.h. */
@@ -47,7 +46,7 @@ typedef struct shape {
   int width, height, threads, shared;
 } shape;
 #define SHAPE(depth, rows, warps) \
-  {PART_WIDTH(depth), PART_HEIGHT(depth, rows, warps), PART_LANES*(warps), PART_SHARED(depth, rows, warps)},
+  {PART_WIDTH(depth), PART_HEIGHT(depth, rows, warps), PART_LANES * (warps), PART_SHARED(depth, rows, warps)},
 static const shape shapes[] = {STENCIL27_KERNELS(SHAPE)};
 #define NAME(depth, rows, warps) "stencil27_" #depth,
 static const char* const names[] = {STENCIL27_KERNELS(NAME)};
@@ -61,7 +60,8 @@ typedef struct loaded {
 static result find_calls(void) {
   void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
   if (library == NULL) return INITIALIZATION_ERROR;
-#define FIND(call) if ((*(void**)&driver.call = dlsym(library, #call)) == NULL) return INITIALIZATION_ERROR
+#define FIND(call) \
+  if ((*(void**)& driver.call = dlsym(library, #call)) == NULL) return INITIALIZATION_ERROR
   FIND(cuCtxGetCurrent);
   FIND(cuCtxGetDevice);
   FIND(cuDeviceGetAttribute);
@@ -121,8 +121,8 @@ static int on_cuda(void* const* data, const void* argument, void* stream) {
   double* to = (double*)data[1] - part.z0 * part.plane;
   void* parameters[] = {&part, &from, &to};
   return driver.cuLaunchKernel(here->kernels[a->steps - 1], (unsigned)x, (unsigned)y,
-                               (unsigned)((part.z1 - part.z0 + part.chunk - 1) / part.chunk), (unsigned)s->threads, 1, 1,
-                               (unsigned)s->shared, stream, parameters, NULL);
+                               (unsigned)((part.z1 - part.z0 + part.chunk - 1) / part.chunk), (unsigned)s->threads, 1,
+                               1, (unsigned)s->shared, stream, parameters, NULL);
 }
 
 const hiroba_kernel stencil27_kernel = {"stencil27", on_host, on_cuda};

@@ -9,12 +9,13 @@
 
 #include "block.cuh"
 
-#define CHECK(call)                                                                                          \
-  if (const cudaError_t error = (call); error != cudaSuccess)                                                \
+#define CHECK(call)                                           \
+  if (const cudaError_t error = (call); error != cudaSuccess) \
   exit((fprintf(stderr, "stencil27_cuda: line %d: %s\n", __LINE__, cudaGetErrorString(error)), EXIT_FAILURE))
 
 template <int D, int PY, int W>
-__global__ void __launch_bounds__(PART_LANES* W, 1) advance(part s, const double* __restrict__ from, double* __restrict__ to) {
+__global__ void __launch_bounds__(PART_LANES* W, 1)
+    advance(part s, const double* __restrict__ from, double* __restrict__ to) {
   tile<D, PY, W>::run(s, from, to);
 }
 
@@ -22,14 +23,22 @@ struct kernel {
   void (*run)(part, const double*, double*);
   int width, height, threads, shared;
 };
-#define KERNEL(depth, rows, warps)                                                                              \
-  {advance<depth, rows, warps>, PART_WIDTH(depth), PART_HEIGHT(depth, rows, warps), PART_LANES*(warps), \
+#define KERNEL(depth, rows, warps)                                                                        \
+  {advance<depth, rows, warps>, PART_WIDTH(depth), PART_HEIGHT(depth, rows, warps), PART_LANES * (warps), \
    PART_SHARED(depth, rows, warps)},
 static const kernel kernels[] = {STENCIL27_KERNELS(KERNEL)};
 
 static part box(int n) {
   const int row = (8 + n + 1 + 7) / 8 * 8;
-  return {.plane = (long)row * (n + 2), .row = row, .shift = 7, .nx = n, .ny = n, .nz = n, .z0 = 1, .z1 = n + 1, .chunk = 0};
+  return {.plane = (long)row * (n + 2),
+          .row = row,
+          .shift = 7,
+          .nx = n,
+          .ny = n,
+          .nz = n,
+          .z0 = 1,
+          .z1 = n + 1,
+          .chunk = 0};
 }
 
 static double mode(const part& p, int z, int y, int x) {
@@ -92,7 +101,8 @@ int main(int argc, char** argv) {
   std::vector<double> field(whole.plane * (n + 2));
   for (int z = 1; z <= n; z++)
     for (int y = 1; y <= n; y++)
-      for (int x = 1; x <= n; x++) field[z * whole.plane + y * (long)whole.row + x + whole.shift] = mode(whole, z, y, x);
+      for (int x = 1; x <= n; x++)
+        field[z * whole.plane + y * (long)whole.row + x + whole.shift] = mode(whole, z, y, x);
   double *from = nullptr, *to = nullptr;
   const size_t bytes = field.size() * sizeof(double);
   for (double** f : {&from, &to}) {
@@ -101,7 +111,8 @@ int main(int argc, char** argv) {
   }
   int multiprocessors = 0;
   CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0));
-  for (const kernel& k : kernels) CHECK(cudaFuncSetAttribute(k.run, cudaFuncAttributeMaxDynamicSharedMemorySize, k.shared));
+  for (const kernel& k : kernels)
+    CHECK(cudaFuncSetAttribute(k.run, cudaFuncAttributeMaxDynamicSharedMemorySize, k.shared));
   std::vector<slab> slabs = divide(whole, count);
   cudaEvent_t begin, end;
   CHECK(cudaEventCreate(&begin));
@@ -121,9 +132,11 @@ int main(int argc, char** argv) {
   for (int z = 1; z <= n; z++)
     for (int y = 1; y <= n; y++)
       for (int x = 1; x <= n; x++)
-        worst = fmax(worst, fabs(field[z * whole.plane + y * (long)whole.row + x + whole.shift] - factor * mode(whole, z, y, x)));
-  printf("{\"program\": \"stencil27_cuda\", \"n\": %d, \"steps\": %d, \"depth\": %d, \"slabs\": %d, \"seconds\": %.6f, "
-         "\"glups\": %.2f, \"error\": %.3g}\n",
-         n, steps, depth, count, ms * 1e-3, 1e-9 * n * n * n * steps / (ms * 1e-3), worst);
+        worst = fmax(worst, fabs(field[z * whole.plane + y * (long)whole.row + x + whole.shift] -
+                                 factor * mode(whole, z, y, x)));
+  printf(
+      "{\"program\": \"stencil27_cuda\", \"n\": %d, \"steps\": %d, \"depth\": %d, \"slabs\": %d, \"seconds\": %.6f, "
+      "\"glups\": %.2f, \"error\": %.3g}\n",
+      n, steps, depth, count, ms * 1e-3, 1e-9 * n * n * n * steps / (ms * 1e-3), worst);
   return worst <= 1e-13 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

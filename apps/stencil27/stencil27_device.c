@@ -94,8 +94,10 @@ static devices begin(const stencil27* s) {
   devices d = {.job = job, .depth = s->depth, .slab_count = smaller(s->devices, job->hi - job->lo)};
   check_devices(s, d.slab_count == 0);
   if (d.slab_count > 0) d.unit_count = smaller(hiroba_device_count(), d.slab_count);
-  team_agree(&job->team, divide(&d, s), TEAM_BAD_INPUT, "there is no memory for the threads of %d "
-             "slabs; use a smaller --depth or --block-y", d.slab_count);
+  team_agree(&job->team, divide(&d, s), TEAM_BAD_INPUT,
+             "there is no memory for the threads of %d "
+             "slabs; use a smaller --depth or --block-y",
+             d.slab_count);
   return d;
 }
 
@@ -123,10 +125,17 @@ static void launch(const devices* d, const slab_of_rank* slab, const double* fro
                    int z1) {
   if (z0 >= z1) return;
   const job* job = d->job;
-  const kernel_argument argument = {{.plane = job->plane_points, .row = job->row, .shift = job->shift, .nx = job->nx,
-                                     .ny = job->ny, .nz = job->nz, .z0 = z0, .z1 = z1,
+  const kernel_argument argument = {{.plane = job->plane_points,
+                                     .row = job->row,
+                                     .shift = job->shift,
+                                     .nx = job->nx,
+                                     .ny = job->ny,
+                                     .nz = job->nz,
+                                     .z0 = z0,
+                                     .z1 = z1,
                                      .chunk = (d->slab_count + d->unit_count - 1) / d->unit_count},
-                                    steps, &slab->host};
+                                    steps,
+                                    &slab->host};
   const hiroba_access uses[] = {{HIROBA_IN, NULL, around(job, from, z0, z1, steps), 0, 0},
                                 {HIROBA_INOUT, NULL, planes(job, to, z0, z1), 0, 0}};
   hiroba_device_launch(&stencil27_kernel, slab->stream, uses, 2, &argument, sizeof argument);
