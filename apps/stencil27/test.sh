@@ -78,6 +78,7 @@ forwards() {
 }
 
 gpu() {
+  # shellcheck disable=SC2034 # run uses it
   local slabs depth gpu=cuda
   "$bin/hiroba" info | grep -q '^  cuda 0 ' || { echo "not run here: no GPU"; exit 77; }
   for slabs in "$@"; do
