@@ -8,6 +8,8 @@
 #ifndef STENCIL27_BLOCK_CUH
 #define STENCIL27_BLOCK_CUH
 
+#include <type_traits>
+
 #include "part.h"
 #include "update.h"
 
@@ -38,6 +40,13 @@ struct tile {
 
   static __device__ unsigned address(const void* shared_memory) {
     return (unsigned)__cvta_generic_to_shared(shared_memory);
+  }
+
+  static __device__ void copy(patch to, const patch from) {
+#pragma unroll
+    for (int y = 0; y < PY; y++)
+#pragma unroll
+      for (int x = 0; x < PX; x++) to[y][x] = from[y][x];
   }
 
   /* ---- a step ---------------------------------------------------------------------------------------------------- */
@@ -142,40 +151,32 @@ struct tile {
   }
 
   /* Plane `front` is read; step i + 1 makes plane front - 1 - 2 * i, from what step i has made before. So all steps are
-   * independent of one another, and the block waits once. Of the last three planes that step i has made, kept[i][OLD]
-   * is the oldest one; ALL: no plane is outside of what the chunk needs, or on the boundary. */
-  template <int OLD, bool ALL>
+   * independent of one another, and the block waits once. kept[i] are the last three planes that step i has made, the
+   * oldest one first; ALL: no plane is outside of what the chunk needs, or on the boundary. */
+  template <bool ALL>
   static __device__ void front(const part& s, const place& at, double* to, int front, int z0, int z1, double2* buffer,
                                const double2* loaded, patch (*kept)[3]) {
-    constexpr int NOW = (OLD + 1) % 3, NEXT = (OLD + 2) % 3;
 #pragma unroll
-    for (int y = 0; y < PY; y++) get(loaded + y * threads, kept[0][NEXT][y]);
+    for (int y = 0; y < PY; y++) get(loaded + y * threads, kept[0][2][y]);
 #pragma unroll
-    for (int i = 0; i < D; i++) begin(buffer + i * edges, kept[i][OLD], kept[i][NOW], kept[i][NEXT], kept[i][OLD]);
+    for (int i = 0; i < D; i++) begin(buffer + i * edges, kept[i][0], kept[i][1], kept[i][2], kept[i][0]);
     __syncthreads();
 #pragma unroll
     for (int i = D - 1; i >= 0; i--) {
       const int z = front - 1 - 2 * i, wide = D - 1 - i;
       patch out;
       if (ALL || (z >= 1 && z <= s.nz)) {
-        if (ALL || (z >= z0 - wide && z < z1 + wide)) end(buffer + i * edges, at, kept[i][NOW], kept[i][OLD], out);
+        if (ALL || (z >= z0 - wide && z < z1 + wide)) end(buffer + i * edges, at, kept[i][1], kept[i][0], out);
       } else {
-#pragma unroll
-        for (int y = 0; y < PY; y++)
-#pragma unroll
-          for (int x = 0; x < PX; x++) out[y][x] = kept[i][NOW][y][x];
+        copy(out, kept[i][1]);
       }
-      if (i == D - 1) {
-        if (ALL || (z >= z0 && z < z1)) store(s, at, to, z, out);
-        continue;
-      }
-#pragma unroll
-      for (int y = 0; y < PY; y++)
-#pragma unroll
-        for (int x = 0; x < PX; x++) kept[i + 1][OLD][y][x] = out[y][x];
+      copy(kept[i][0], kept[i][1]);
+      copy(kept[i][1], kept[i][2]);
+      if (i < D - 1) copy(kept[i + 1][2], out);
+      else if (ALL || (z >= z0 && z < z1)) store(s, at, to, z, out);
     }
 #pragma unroll
-    for (int y = 0; y < PY; y++) get(loaded + y * threads, kept[0][NEXT][y]); /* again: no registers in between */
+    for (int y = 0; y < PY; y++) get(loaded + y * threads, kept[0][1][y]); /* again: no registers in between */
   }
 
   static __device__ void run(const part& s, const double* from, double* to) {
@@ -190,28 +191,22 @@ struct tile {
       if (first + i < last) load(s, at, from, first + i, loaded + i * stage);
       asm volatile("cp.async.commit_group;");
     }
-    int turn = 0;
-    for (int z = first; z < z1 + 2 * D - 1; z += 3) {
-      const bool all = z >= z0 + 2 * D - 1 && z + 2 < min(z1 + D, s.nz + 2);
-#pragma unroll
-      for (int i = 0; i < 3; i++) {
-        if (z + i + stages - 1 < last) load(s, at, from, z + i + stages - 1, loaded + (i + stages - 1) % 3 * stage);
-        asm volatile("cp.async.commit_group;");
-        asm volatile("cp.async.wait_group %0;" ::"n"(stages - 1) : "memory");
-        double2* const buffer = buffers + turn;
-        turn = D * edges - turn;
-        if (all) front_of<true>(i, s, at, to, z + i, z0, z1, buffer, loaded + i * stage, kept);
-        else front_of<false>(i, s, at, to, z + i, z0, z1, buffer, loaded + i * stage, kept);
-      }
+    int turn = 0, slot = 0, z = first;
+    const auto next = [&](auto all) {
+      const int ahead = slot == 0 ? stages - 1 : slot - 1;
+      if (z + stages - 1 < last) load(s, at, from, z + stages - 1, loaded + ahead * stage);
+      asm volatile("cp.async.commit_group;");
+      asm volatile("cp.async.wait_group %0;" ::"n"(stages - 1) : "memory");
+      front<all.value>(s, at, to, z, z0, z1, buffers + turn, loaded + slot * stage, kept);
+      turn = D * edges - turn, slot = slot == stages - 1 ? 0 : slot + 1, z++;
+    };
+    const int all_from = z0 + 2 * D - 1, all_to = min(z1 + D, s.nz + 2), end = z1 + 2 * D - 1;
+    while (z < end) {
+      /* Not unrolled: its instructions fit into the cache of a quarter of a multiprocessor. */
+#pragma unroll 1
+      while (z >= all_from && z < all_to) next(std::true_type());
+      if (z < end) next(std::false_type());
     }
-  }
-
- private:
-  template <bool ALL, typename... More>
-  static __device__ void front_of(int old, More&&... more) {
-    if (old == 0) front<0, ALL>(more...);
-    else if (old == 1) front<1, ALL>(more...);
-    else front<2, ALL>(more...);
   }
 };
 

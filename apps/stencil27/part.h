@@ -13,7 +13,7 @@ struct part {
 };
 
 /* of(depth, rows of a warp, warps of a block): the kernels, of which each computes `depth` steps. */
-#define STENCIL27_KERNELS(of) of(1, 4, 8) of(2, 6, 8) of(3, 5, 8) of(4, 4, 8) of(5, 3, 8)
+#define STENCIL27_KERNELS(of) of(1, 4, 8) of(2, 6, 8) of(3, 4, 8) of(4, 4, 8) of(5, 3, 8)
 enum { STENCIL27_MOST_DEPTH = 5 };
 
 /* A warp is as wide as the tile that a block computes: 32 threads with 2 points each. */

@@ -11,8 +11,8 @@
 typedef struct slab_of_rank {
   int z0, z1; /* its planes */
   int unit;
-  hiroba_stream stream;
-  stencil27 host; /* for host devices */
+  hiroba_stream stream, ended; /* ended: a mark between two blocks of steps */
+  stencil27 host;              /* for host devices */
 } slab_of_rank;
 
 /* A device, and the planes of its slabs. */
@@ -80,7 +80,7 @@ static bool divide(devices* d, const stencil27* s) {
     slab_of_rank* const slab = &d->slabs[k];
     unit* const u = &d->units[slab->unit = k * d->unit_count / slabs];
     slab->z0 = lo + (int)((int64_t)count * k / slabs), slab->z1 = lo + (int)((int64_t)count * (k + 1) / slabs);
-    slab->stream = hiroba_stream_create(slab->unit);
+    slab->stream = hiroba_stream_create(slab->unit), slab->ended = hiroba_stream_create(slab->unit);
     good = prepare_host(s, slabs, &slab->host) && good;
     if (u->halo == NULL) *u = (unit){.lo = slab->z0, .halo = hiroba_stream_create(slab->unit)};
     u->hi = slab->z1;
@@ -111,8 +111,22 @@ static void preload(const devices* d, const double* field) {
 
 /* ---- a block of steps -------------------------------------------------------------------------------------------- */
 
+/* On one device, slabs that are thicker than what they read of others begin a block when their neighbours have ended
+ * the last one; so the device is busy while the last blocks of some slab are computed. */
+static bool order_neighbours(const devices* d) {
+  const int count = d->slab_count, planes = d->job->hi - d->job->lo;
+  if (d->job->team.count > 1 || d->unit_count != 1 || planes / count < d->depth) return false;
+  for (int k = 0; k < count; k++) hiroba_stream_after(d->slabs[k].ended, d->slabs[k].stream);
+  for (int k = 0; k < count; k++) {
+    if (k > 0) hiroba_stream_after(d->slabs[k].stream, d->slabs[k - 1].ended);
+    if (k < count - 1) hiroba_stream_after(d->slabs[k].stream, d->slabs[k + 1].ended);
+  }
+  return true;
+}
+
 /* Slabs read planes of one another, so each stream begins a block when all have ended the last one. */
 static void order_streams(const devices* d) {
+  if (order_neighbours(d)) return;
   for (int k = 0; k < d->slab_count; k++) {
     hiroba_stream_after(d->slabs[k].stream, d->units[d->slabs[k].unit].halo);
     if (k > 0) hiroba_stream_after(d->slabs[k].stream, d->slabs[k - 1].stream);
