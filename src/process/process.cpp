@@ -167,24 +167,29 @@ void not_started(const char* call, const char* begin, const char* end) {
 }
 
 void end_work(const char* call) {
-  for (Model* model : process().models) require(model->end_work(call));
+  for (Model* model : process().models)
+    if (model->used()) require(model->end_work(call));
 }
 
 void begin_barrier(const char* call, bool work_ends) {
   if (work_ends) end_work(call);
-  for (Model* model : process().models) require(model->before_barrier());
+  for (Model* model : process().models)
+    if (model->used()) require(model->before_barrier());
 }
 
 void require_unused(const Model::Use& use) {
-  for (const Model* model : process().models) model->require_unused(use);
+  for (const Model* model : process().models)
+    if (model->used()) model->require_unused(use);
 }
 
 void require_outside_work(const char* call) {
-  for (const Model* model : process().models) model->require_outside_work(call);
+  for (const Model* model : process().models)
+    if (model->used()) model->require_outside_work(call);
 }
 
 void require_all_ranks(const char* call) {
-  for (const Model* model : process().models) model->require_all_ranks(call);
+  for (const Model* model : process().models)
+    if (model->used()) model->require_all_ranks(call);
 }
 
 void report_models() {

@@ -5,6 +5,7 @@
 // the call.
 #pragma once
 
+#include <atomic>
 #include <hiroba_models.inc>
 #include <span>
 
@@ -20,6 +21,12 @@ namespace hiroba {
 class Model {
  public:
   virtual ~Model() = default;
+
+  // The program uses the model: from now on it takes part in barriers, and in what calls require.
+  void use() {
+    if (!used()) used_.store(true, std::memory_order_relaxed);
+  }
+  bool used() const { return used_.load(std::memory_order_relaxed); }
 
   // ---- events, on all ranks; an error ends the job ----
   virtual Status listen(Transport&, const Job&) { return {}; }  // before the transport starts: adds handlers
@@ -45,6 +52,9 @@ class Model {
     bool writes;
   };
   virtual void require_unused(const Use&) const {}
+
+ private:
+  std::atomic<bool> used_{false};
 };
 
 // Return the object of each model: NAME_model() for the floors that are declared with the word MODEL.
@@ -56,6 +66,13 @@ HIROBA_MODELS(HIROBA_MODEL)
 template <typename T>
 T& instance() {
   static T& object = *new T;
+  return object;
+}
+// The same for a call of the program that uses a model.
+template <typename T>
+T& used_instance() {
+  T& object = instance<T>();
+  object.use();
   return object;
 }
 

@@ -40,7 +40,7 @@ struct Begun : CheckedCall {
     end_work(name);
     if (request != nullptr) *request = HIROBA_NO_REQUEST;
   }
-  Linear& linear() const { return instance<LinearModel>().linear; }
+  Linear& linear() const { return used_instance<LinearModel>().linear; }
   // Returns false if there is nothing to do.
   bool length(const char* which, int64_t n) const {
     if (n < 0) fail(format("%s is %ld; it must not be negative", which, n));

@@ -92,7 +92,7 @@ void give(const CheckedCall& call, std::shared_ptr<Request> done, hiroba_request
 
 }  // namespace
 
-Devices& hiroba::devices() { return instance<DeviceModel>().devices; }
+Devices& hiroba::devices() { return used_instance<DeviceModel>().devices; }
 DeviceSection hiroba::section_of(const CheckedCall& call, const hiroba_section& section) {
   if (section.dims < 0 || section.dims > HIROBA_SECTION_DIMS)
     call.fail(hiroba::format("a section with %d dimensions; at most %d", section.dims, HIROBA_SECTION_DIMS));

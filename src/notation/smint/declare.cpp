@@ -38,7 +38,7 @@ void end_with_program(int status, void*) {
 
 }  // namespace
 
-hiroba::Loops& hiroba::loops() { return instance<LoopsModel>().loops; }
+hiroba::Loops& hiroba::loops() { return used_instance<LoopsModel>().loops; }
 hiroba::Model& hiroba::loops_model() { return instance<LoopsModel>(); }
 
 SMINT_EXPORT void smint_declare(smint_array* array) {

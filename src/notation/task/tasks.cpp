@@ -98,7 +98,7 @@ class TaskModel final : public hiroba::Model {
   }
 };
 
-Tasks& tasks() { return hiroba::instance<TaskModel>().tasks; }
+Tasks& tasks() { return hiroba::used_instance<TaskModel>().tasks; }
 Tasks& tasks(const char* call) {
   (void)hiroba::process_memory(call);
   return tasks();
