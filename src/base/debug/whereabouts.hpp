@@ -20,10 +20,10 @@ std::string whereabouts(Board& board, const std::vector<int>& ranks, size_t most
 // Says that a rank has not arrived, and its state if this board has it.
 std::string not_come(Board& board, int rank);
 
-// When the collective calls of ranks differ, each rank adds the source location of its call to its board, and waits up
-// to a second for the locations of others. It calls `ask` from time to time during the wait.
 // Returns " at main (x.c:7)", where the program has called.
 std::string own_call_place();
+// When the collective calls of ranks differ, each rank adds the source location of its call to its board, and waits up
+// to a second for the locations of others. It calls `ask` from time to time during the wait.
 void show_call_place(RankBoard& self);
 void await_call_place(const RankBoard& other, const std::function<void()>& ask);
 // Returns the added text, for calls that have names of their own: " at main (x.c:7)"; "" if there is none in time.
