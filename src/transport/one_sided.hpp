@@ -38,9 +38,8 @@ class OneSided {
   // Starts a put whose source must not change until the completion: await() waits for all puts started with it, of
   // which many can be under way.
   virtual void start_put(int rank, uint64_t to, const void* from, size_t bytes, Completion& completion);
-  // Scatters pieces (packed.hpp) to memory of one rank; a piece does not cross attached ranges.
-  virtual void put_packed(int rank, std::span<const PackedWord> pieces);
-  // Starts the same; the pieces must not change until the completion, so the next ones can be prepared during it.
+  // Starts to scatter pieces (packed.hpp) to memory of one rank; a piece does not cross attached ranges. The pieces
+  // must not change until the completion, so the next ones can be prepared during it.
   virtual void start_put_packed(int rank, std::span<const PackedWord> pieces, Completion& completion);
 
   // Adds `count` numbers to those at `to`, in one attached range, as a put: complete at the next fence. Each addition

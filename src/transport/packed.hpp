@@ -1,5 +1,5 @@
-// Bytes for memory of one rank: the format of put_packed, a sequence of words. Each piece has a head (offset << 16 |
-// bytes) and that many bytes, padded to whole words. Offsets need 48 bits.
+// Bytes for memory of one rank, as start_put_packed() takes them: a sequence of words. Each piece has a head (offset <<
+// 16 | bytes) and that many bytes, padded to whole words. Offsets need 48 bits.
 //
 // A plain piece is 1..32767 bytes for its offset. A masked piece (`masked` is set in the head) changes some of the 4096
 // bytes at its offset, named by masks. It begins with two words, in which bit l stands for the 64-byte line at 64 * l

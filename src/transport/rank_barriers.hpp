@@ -1,5 +1,4 @@
-// Part of the contract of this floor (transport.hpp): barriers of all ranks, and of some. The reference implementation
-// (reference.cpp) is by messages to rank 0.
+// Part of the contract of this floor (transport.hpp): barriers of all ranks, and of some.
 //
 // Owner: the transport. One thread of each rank makes these calls, and all ranks make the same ones. They block, but
 // start_barrier().

@@ -4,12 +4,13 @@
 // is one whose node holds that memory (its home). attach() sets the home of each range; only attached memory may be
 // named.
 //
-// Core and reference: a transport must implement the core. The rest has a reference implementation on the core
-// (reference.cpp), which a transport overrides where it can do better; capabilities() lists its overrides.
+// Core and parts: a transport must implement the core, and hand out the parts. OneSided has a reference implementation
+// on the core (reference.cpp), which a transport overrides where it can do better; tests/conformance has words and
+// barriers by messages for the time that it has none of its own. capabilities() lists what is native.
 //
 // Order and completion:
 // - get: the data has arrived on return.
-// - put, put_strided, put_packed: the source may be reused on return; the data is visible at the target after the
+// - put, put_strided: the source may be reused on return; the data is visible at the target after the
 //   caller's next fence(). Two puts without a fence between them are not ordered, nor is a put with a later get.
 // - atomics: performed on return, sequentially consistent among themselves; not ordered with puts.
 // - send: the handler runs once at the target, some time later, in the thread that drives progress there. Messages are
@@ -66,14 +67,13 @@ class Transport {
     bool advance() const { return meantime != nullptr && meantime(context); }
   };
 
-  Transport();
   virtual ~Transport() = default;
   virtual const char* name() const = 0;
-  virtual std::vector<Capability> capabilities() const;
+  virtual std::vector<Capability> capabilities() const { return {}; }
 
   // ---- core ----
-  // An implementation calls this one first, which starts the reference implementation.
-  virtual Status start(const Config& config) = 0;
+  // An implementation calls this one first, which keeps the configuration.
+  virtual Status start(const Config& config) { return config_ = config, Status(); }
   virtual void stop() = 0;
 
   // Declares that memory [offset, offset+bytes) lives on the node of `rank`. Page-aligned.
@@ -104,7 +104,7 @@ class Transport {
     return handlers_added_++;
   }
 
-  // ---- parts, with a reference implementation ----
+  // ---- parts ----
   OneSided& one_sided() const { return *parts_.one_sided; }
   RemoteWords& words() const { return *parts_.words; }
   RankBarriers& barriers() const { return *parts_.barriers; }
@@ -139,12 +139,12 @@ class Transport {
   }
   const Config& config() const { return config_; }
 
-  // The parts that it hands out: at first the reference implementation, and no two-sided messages.
+  // The parts that it hands out. An implementation sets them when it is constructed.
   struct Parts {
-    OneSided* one_sided;
-    RemoteWords* words;
-    RankBarriers* barriers;
-    TwoSided* two_sided;
+    OneSided* one_sided = nullptr;
+    RemoteWords* words = nullptr;
+    RankBarriers* barriers = nullptr;
+    TwoSided* two_sided = nullptr;
   };
   Parts parts_;
 
@@ -156,13 +156,10 @@ class Transport {
   friend class Wrapper;
   friend class OneSided;
   friend class RankBarriers;
-  struct Reference;
-  // The first handlers are the reference implementation's.
-  static constexpr int first_added_handler = 8, max_handlers = 32;
+  static constexpr int max_handlers = 32;
   Slot handlers_[max_handlers];
-  int handlers_added_ = first_added_handler;
+  int handlers_added_ = 0;
   Config config_;
-  std::shared_ptr<Reference> reference_;
 };
 
 // A possible value of option transport.

@@ -5,7 +5,6 @@
 
 #include <sys/mman.h>
 
-#include <atomic>
 #include <cassert>
 #include <cerrno>
 
@@ -50,10 +49,6 @@ class Window {
   void release_mapping(uint64_t offset, uint64_t bytes) { madvise(base_ + offset, bytes, MADV_DONTNEED); }
 
   char* at(uint64_t offset) const { return base_ + offset; }
-  template <typename Word>
-  std::atomic_ref<Word> word(uint64_t offset) const {
-    return std::atomic_ref<Word>(*reinterpret_cast<Word*>(base_ + offset));
-  }
 
  private:
   char* base_ = nullptr;

@@ -302,7 +302,9 @@ TEST_F(Moving, PackedPieces) {
       expected[at + i] = reinterpret_cast<char*>(&pieces[first])[i] = static_cast<char>(random());
     at += bytes;
   }
-  t.transport->one_sided().put_packed(t.right(), pieces);
+  Completion sent;
+  t.transport->one_sided().start_put_packed(t.right(), pieces, sent);
+  t.transport->one_sided().await(sent);
   t.transport->fence();
   t.meet();
   EXPECT_EQ(0, std::memcmp(t.mine(), expected.data(), expected.size()));
@@ -327,7 +329,9 @@ TEST_F(Moving, MaskedPieces) {
     pieces.resize(first + most_masked_words);
     pieces.resize(first + pack_masked(t.at(t.right(), at), bytes.data(), lines, masks.data(), &pieces[first]));
   }
-  t.transport->one_sided().put_packed(t.right(), pieces);
+  Completion sent;
+  t.transport->one_sided().start_put_packed(t.right(), pieces, sent);
+  t.transport->one_sided().await(sent);
   t.transport->fence();
   t.meet();
   EXPECT_EQ(0, std::memcmp(t.mine(), expected.data(), expected.size()));

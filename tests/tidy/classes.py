@@ -10,12 +10,9 @@ from source import File, Finding
 # Contract, where it is; and what wraps it, where that is.
 WRAPPERS = [
     ("Transport", "src/transport/transport.hpp", "Wrapper", "src/transport/wrapper.hpp"),
-    ("OneSided", "src/transport/one_sided.hpp", "Chaos", "src/transport/chaos/chaos.cpp"),
-    ("RemoteWords", "src/transport/remote_words.hpp", "Chaos", "src/transport/chaos/chaos.cpp"),
-    ("RankBarriers", "src/transport/rank_barriers.hpp", "Chaos", "src/transport/chaos/chaos.cpp"),
-    ("OneSided", "src/transport/one_sided.hpp", "Trace", "src/transport/trace/trace.cpp"),
-    ("RemoteWords", "src/transport/remote_words.hpp", "Trace", "src/transport/trace/trace.cpp"),
-    ("RankBarriers", "src/transport/rank_barriers.hpp", "Trace", "src/transport/trace/trace.cpp"),
+    ("OneSided", "src/transport/one_sided.hpp", "Wrapper", "src/transport/wrapper.hpp"),
+    ("RemoteWords", "src/transport/remote_words.hpp", "Wrapper", "src/transport/wrapper.hpp"),
+    ("RankBarriers", "src/transport/rank_barriers.hpp", "Wrapper", "src/transport/wrapper.hpp"),
     ("Wire", "src/transport/wire/wire.hpp", "ChaosWire", "src/transport/wire/chaos_wire.cpp"),
 ]
 VIRTUAL = re.compile(r"\bvirtual\b[^;{}()~]*?\b(\w+)\s*\(")  # but the destructor

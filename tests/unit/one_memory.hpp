@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cstring>
 
 #include "memory/sparse.hpp"
@@ -35,20 +34,13 @@ class OneMemory final : public Transport, RemoteWords {
   bool progress() override { return false; }
   void sleep(double) override {}
   char* local_address(int, uint64_t offset) const override { return memory() + offset; }
-  uint64_t fetch_add64(int, uint64_t at, uint64_t value) override { return word(at).fetch_add(value); }
-  uint64_t compare_swap64(int, uint64_t at, uint64_t expected, uint64_t desired) override {
-    word(at).compare_exchange_strong(expected, desired);
-    return expected;
+  uint64_t perform(int, Operation operation, uint64_t at, uint64_t operand, uint64_t expected) override {
+    return perform_here(memory() + at, operation, operand, expected);
   }
-  uint32_t fetch_add32(int, uint64_t, uint32_t) override { return ADD_FAILURE() << "words have 64 bits", 0; }
-  uint32_t compare_swap32(int, uint64_t, uint32_t, uint32_t) override { return fetch_add32(0, 0, 0); }
-  uint32_t await_change(int, uint64_t, uint32_t, double) override { return fetch_add32(0, 0, 0); }
+  uint32_t await_change(int, uint64_t, uint32_t, double) override { return ADD_FAILURE() << "nobody waits", 0; }
   void wake(int, uint64_t) override {}
 
  private:
-  std::atomic_ref<uint64_t> word(uint64_t at) const {
-    return std::atomic_ref(*reinterpret_cast<uint64_t*>(memory() + at));
-  }
   SparseFile memory_;
   std::atomic<uint64_t> gets_{0};
 };

@@ -1,4 +1,4 @@
-// Computes the changes of a page since its twin was made, as pieces for Transport::put_packed.
+// Computes the changes of a page since its twin was made, as pieces (transport/packed.hpp).
 //
 // Exact to the byte, or to scalars of 2, 4 or 8 bytes: another rank may write the neighbouring scalar of the same page
 // in the same epoch, and if two write the same scalar, the value of one remains, not bytes of both. Other threads of

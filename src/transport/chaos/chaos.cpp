@@ -12,12 +12,9 @@ namespace hiroba {
 
 namespace {
 
-class Chaos final : public Wrapper, OneSided, RemoteWords, RankBarriers {
+class Chaos final : public Wrapper {
  public:
-  Chaos(std::unique_ptr<Transport> inner, uint64_t seed)
-      : Wrapper(std::move(inner)), OneSided(this->inner()), RankBarriers(this->inner()), state_(seed) {
-    parts_.one_sided = this, parts_.words = this, parts_.barriers = this;
-  }
+  Chaos(std::unique_ptr<Transport> inner, uint64_t seed) : Wrapper(std::move(inner)), state_(seed) {}
 
   Status start(const Config& config) override {
     state_ = state_ * 1000003 + static_cast<uint64_t>(config.job.rank);
@@ -31,30 +28,7 @@ class Chaos final : public Wrapper, OneSided, RemoteWords, RankBarriers {
 
   void put(int rank, uint64_t to, const void* from, size_t bytes) override {
     if (bytes <= Held::most && random() % 4 != 0 && hold(rank, to, from, bytes)) return;
-    delay();
     Wrapper::put(rank, to, from, bytes);
-  }
-
-  void start_put(int rank, uint64_t to, const void* from, size_t bytes, Completion& completion) override {
-    delay();
-    inner().one_sided().start_put(rank, to, from, bytes, completion);
-  }
-
-  void get(void* to, int rank, uint64_t from, size_t bytes) override {
-    delay();
-    Wrapper::get(to, rank, from, bytes);
-  }
-
-  void start_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion,
-                 const Piggyback* piggyback) override {
-    delay();
-    inner().one_sided().start_get(to, rank, from, bytes, completion, piggyback);
-  }
-
-  void start_deferred_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion,
-                          const Piggyback* piggyback) override {
-    delay();
-    inner().one_sided().start_deferred_get(to, rank, from, bytes, completion, piggyback);
   }
 
   bool fence() override {
@@ -62,89 +36,40 @@ class Chaos final : public Wrapper, OneSided, RemoteWords, RankBarriers {
     return Wrapper::fence();
   }
 
-  void send(int rank, int handler, const void* payload, size_t bytes) override {
-    delay();
-    Wrapper::send(rank, handler, payload, bytes);
-  }
-
   void send_after_puts(int rank, int handler, const void* payload, size_t bytes) override {
-    delay();
     release();
     Wrapper::send_after_puts(rank, handler, payload, bytes);
   }
 
-  void put_packed(int rank, std::span<const PackedWord> pieces) override {
-    delay();
-    inner().one_sided().put_packed(rank, pieces);
-  }
-
-  void start_put_packed(int rank, std::span<const PackedWord> pieces, Completion& completion) override {
-    delay();
-    inner().one_sided().start_put_packed(rank, pieces, completion);
-  }
-
-  void put_strided(int rank, uint64_t to, const void* from, const Walk& walk) override {
-    inner().one_sided().put_strided(rank, to, from, walk);
-  }
-  void get_strided(void* to, int rank, uint64_t from, const Walk& walk) override {
-    inner().one_sided().get_strided(to, rank, from, walk);
-  }
-  bool accumulate(int rank, uint64_t to, const void* from, Number type, size_t count) override {
-    return inner().one_sided().accumulate(rank, to, from, type, count);
-  }
-  bool defers_gets(int rank) const override { return inner().one_sided().defers_gets(rank); }
-  void await(Completion& completion) override { inner().one_sided().await(completion); }
-  void release_mapping(uint64_t offset, uint64_t bytes) override { inner().one_sided().release_mapping(offset, bytes); }
-
-  uint64_t fetch_add64(int rank, uint64_t at, uint64_t value) override {
-    delay();
-    return inner().words().fetch_add64(rank, at, value);
-  }
-
-  uint64_t compare_swap64(int rank, uint64_t at, uint64_t expected, uint64_t desired) override {
-    delay();
-    return inner().words().compare_swap64(rank, at, expected, desired);
-  }
-
-  uint32_t fetch_add32(int rank, uint64_t at, uint32_t value) override {
-    delay();
-    return inner().words().fetch_add32(rank, at, value);
-  }
-
-  uint32_t compare_swap32(int rank, uint64_t at, uint32_t expected, uint32_t desired) override {
-    delay();
-    return inner().words().compare_swap32(rank, at, expected, desired);
-  }
-
   uint32_t await_change(int rank, uint64_t at, uint32_t old, double seconds) override {
     delay();
-    const uint32_t now = inner().words().await_change(rank, at, old, seconds);
+    const uint32_t now = Wrapper::await_change(rank, at, old, seconds);
     delay();
     return now;
   }
 
-  void wake(int rank, uint64_t at) override { inner().words().wake(rank, at); }
-
   void start_barrier(uint64_t tag, uint64_t word) override {
     delay();
     release();
-    inner().barriers().start_barrier(tag, word);
+    Wrapper::start_barrier(tag, word);
   }
 
   Status end_barrier(std::span<uint64_t> words) override {
-    delay();
-    const Status status = inner().barriers().end_barrier(words);
+    const Status status = Wrapper::end_barrier(words);
     delay();
     return status;
   }
 
   Status group_barrier(uint64_t tag, std::span<const int> others) override {
-    delay();
     release();
-    return inner().barriers().group_barrier(tag, others);
+    return Wrapper::group_barrier(tag, others);
   }
 
  private:
+  void before(Kind kind, size_t) override {
+    if (kind != Kind::fence) delay();
+  }
+
   struct Held {
     static constexpr size_t most = 512;
     int rank;
@@ -159,7 +84,7 @@ class Chaos final : public Wrapper, OneSided, RemoteWords, RankBarriers {
     while (held_count_ > 0) {
       std::swap(held_[random() % held_count_], held_[held_count_ - 1]);
       const Held& h = held_[--held_count_];
-      Wrapper::put(h.rank, h.to, h.bytes.data(), h.size);
+      inner().put(h.rank, h.to, h.bytes.data(), h.size);
     }
     lock_.unlock();
   }

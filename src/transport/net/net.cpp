@@ -131,12 +131,6 @@ void Net::start_put(int rank, uint64_t to, const void* from, size_t bytes, Compl
   if (!access_.put(rank, to, from, bytes, sent)) puts_.put(rank, to, from, bytes, sent);
 }
 
-void Net::put_packed(int rank, std::span<const PackedWord> pieces) {
-  Completion sent;
-  start_put_packed(rank, pieces, sent);
-  channel_.await(sent);
-}
-
 void Net::start_put_packed(int rank, std::span<const PackedWord> pieces, Completion& sent) {
   here(rank) ? puts_.scatter(pieces) : puts_.put_packed(rank, pieces, sent);
 }

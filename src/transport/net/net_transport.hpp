@@ -56,7 +56,6 @@ class Net final : public Transport, OneSided, RankBarriers {
   void start_put(int rank, uint64_t to, const void* from, size_t bytes, Completion& sent) override;
   void put_strided(int rank, uint64_t to, const void* from, const Walk& walk) override;
   void get_strided(void* to, int rank, uint64_t from, const Walk& walk) override;
-  void put_packed(int rank, std::span<const PackedWord> pieces) override;
   void start_put_packed(int rank, std::span<const PackedWord> pieces, Completion& sent) override;
   void start_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion,
                  const Piggyback* piggyback) override;

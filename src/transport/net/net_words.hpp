@@ -18,10 +18,7 @@ class NetWords final : public RemoteWords {
   void start(const Job& job, Channel* channel, const Window* window) {
     job_ = &job, channel_ = channel, window_ = window;
   }
-  uint64_t fetch_add64(int rank, uint64_t at, uint64_t value) override;
-  uint64_t compare_swap64(int rank, uint64_t at, uint64_t expected, uint64_t desired) override;
-  uint32_t fetch_add32(int rank, uint64_t at, uint32_t value) override;
-  uint32_t compare_swap32(int rank, uint64_t at, uint32_t expected, uint32_t desired) override;
+  uint64_t perform(int rank, Operation operation, uint64_t at, uint64_t operand, uint64_t expected) override;
   uint32_t await_change(int rank, uint64_t at, uint32_t old, double seconds) override;
   void wake(int rank, uint64_t at) override;
 
@@ -33,7 +30,6 @@ class NetWords final : public RemoteWords {
   bool answer_watches();
 
  private:
-  enum class Operation : uint32_t { add64, swap64, add32, swap32 };
   struct Watch {
     int source;
     Head head;
@@ -44,8 +40,6 @@ class NetWords final : public RemoteWords {
   }
 
   bool here(int rank) const { return job_->node_of(rank) == job_->node; }
-  uint64_t perform_here(Operation operation, uint64_t at, uint64_t operand, uint64_t expected) const;
-  uint64_t perform(int rank, Operation operation, uint64_t at, uint64_t operand, uint64_t expected);
 
   const Job* job_ = nullptr;
   Channel* channel_ = nullptr;

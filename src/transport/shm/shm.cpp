@@ -76,23 +76,12 @@ class Shm final : public Transport, OneSided, RemoteWords, RankBarriers {
 
   char* local_address(int, uint64_t offset) const override { return window_.at(offset); }
 
-  void put_packed(int, std::span<const PackedWord> pieces) override {
+  void start_put_packed(int, std::span<const PackedWord> pieces, Completion&) override {
     hiroba::scatter(pieces, [this](uint64_t offset) { return window_.at(offset); });
   }
 
-  uint64_t fetch_add64(int, uint64_t at, uint64_t value) override {
-    return window_.word<uint64_t>(at).fetch_add(value);
-  }
-  uint32_t fetch_add32(int, uint64_t at, uint32_t value) override {
-    return window_.word<uint32_t>(at).fetch_add(value);
-  }
-  uint64_t compare_swap64(int, uint64_t at, uint64_t expected, uint64_t desired) override {
-    window_.word<uint64_t>(at).compare_exchange_strong(expected, desired);
-    return expected;
-  }
-  uint32_t compare_swap32(int, uint64_t at, uint32_t expected, uint32_t desired) override {
-    window_.word<uint32_t>(at).compare_exchange_strong(expected, desired);
-    return expected;
+  uint64_t perform(int, Operation operation, uint64_t at, uint64_t operand, uint64_t expected) override {
+    return perform_here(window_.at(at), operation, operand, expected);
   }
 
   uint32_t await_change(int, uint64_t at, uint32_t old, double seconds) override {

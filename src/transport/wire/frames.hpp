@@ -16,7 +16,7 @@ enum class Frame : uint8_t {
   message,        // payload for handler `handler`, when my puts up to number `count` have arrived
   put,            // payload for memory at `offset`; `expected`: the put's number; with a `count`, a flush too
   put_bulk,       // `bytes` for memory at `offset` come as bulk data with tag `tag`
-  packed,         // pieces for put_packed; this and the next ones are numbered, too
+  packed,         // packed pieces; this and the next ones are numbered, too
   packed_bulk,    // `bytes` of pieces come as bulk data with tag `tag`
   strided,        // a box, and its blocks for memory at `offset`
   strided_bulk,   // the same; `bytes` of both come as bulk data with tag `tag`
