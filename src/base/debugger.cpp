@@ -113,8 +113,8 @@ Status Debugging::from_option(const std::string& text, int rank, int nranks, Deb
   if (text == "all" || text == "crash" || text == "no") return {};
   const auto ranks = parse_numbers(text);
   if (!ranks || *std::max_element(ranks->begin(), ranks->end()) >= nranks)
-    return Status::error(format("option debug: '%s' is not all, crash, or some of the ranks 0 to %d, such as 0,2-3",
-                                text.c_str(), nranks - 1));
+    return Status::error("option debug: '%s' is not all, crash, or some of the ranks 0 to %d, such as 0,2-3",
+                         text.c_str(), nranks - 1);
   out.at_start = std::find(ranks->begin(), ranks->end(), rank) != ranks->end();
   return {};
 }

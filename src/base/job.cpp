@@ -27,7 +27,7 @@ size_t board_bytes(int nranks) {
 
 Status memory_file(const char* name, size_t bytes, int& fd) {
   fd = memfd_create(name, 0);
-  if (fd < 0) return Status::error(format("cannot create a memory file (%s)", explain_error(errno).c_str()));
+  if (fd < 0) return Status::error("cannot create a memory file (%s)", explain_error(errno).c_str());
   return size_file(fd, bytes, "a memory file");
 }
 
@@ -76,7 +76,7 @@ int Job::spins(int threads_per_rank) const {
 
 void Job::place_evenly() {
   std::vector<int> ranks(static_cast<size_t>(nnodes), 0);
-  for (int r = 0; r < nranks; ++r) ++ranks[static_cast<size_t>(static_cast<int64_t>(r) * nnodes / nranks)];
+  for (int r = 0; r < nranks; ++r) ++ranks[static_cast<int64_t>(r) * nnodes / nranks];
   place(ranks);
 }
 
@@ -117,8 +117,8 @@ Status Job::from_environment(Job& out) {
     rest = end;
   }
   if (!head || static_cast<int>(out.node_fds.size()) != out.nnodes)
-    return Status::error(
-        format("HIROBA_JOB='%s' is damaged; it is set by hirobarun and must reach the program as it is", text));
+    return Status::error("HIROBA_JOB='%s' is damaged; it is set by hirobarun and must reach the program as it is",
+                         text);
   struct stat info;
   if (fstat(out.board_fd, &info) != 0)
     return Status::error(
@@ -130,7 +130,7 @@ Status Job::from_environment(Job& out) {
 
 Status map_board(const Job& job, Board*& out) {
   void* at = mmap(nullptr, board_bytes(job.nranks), PROT_READ | PROT_WRITE, MAP_SHARED, job.board_fd, 0);
-  if (at == MAP_FAILED) return Status::error(format("cannot map the job's board (%s)", explain_error(errno).c_str()));
+  if (at == MAP_FAILED) return Status::error("cannot map the job's board (%s)", explain_error(errno).c_str());
   out = static_cast<Board*>(at);
   return {};
 }

@@ -81,8 +81,8 @@ struct Job {
   bool launched = false;      // by hirobarun; else this process made a job of one rank, or another launcher started it
 
   // Nodes hold consecutive ranks.
-  int node_of(int r) const { return node_of_rank_[static_cast<size_t>(r)]; }
-  int first_rank_of(int n) const { return first_ranks_[static_cast<size_t>(n)]; }
+  int node_of(int r) const { return node_of_rank_[r]; }
+  int first_rank_of(int n) const { return first_ranks_[n]; }
   int ranks_on(int n) const { return first_rank_of(n + 1) - first_rank_of(n); }
   // Returns the number of ranks whose memory this machine holds: all, or those of this node.
   int ranks_here() const { return node_fds.back() >= 0 && node_fds.front() >= 0 ? nranks : ranks_on(node); }

@@ -31,7 +31,7 @@ long most_mappings() {
 
 std::string limit_behind(int error) {
   const auto count = [](const char* option, __rlimit_resource resource) {
-    return format("; ulimit %s is %llu", option, static_cast<unsigned long long>(limit_of(resource)));
+    return format("; ulimit %s is %lu", option, limit_of(resource));
   };
   if (error == EMFILE) return count("-n", RLIMIT_NOFILE);
   if (error == EAGAIN && limit_of(RLIMIT_NPROC) != RLIM_INFINITY) return count("-u", RLIMIT_NPROC);
@@ -57,12 +57,10 @@ std::string locked_memory_limit() {
 
 Status size_file(int fd, uint64_t bytes, const char* what) {
   if (const rlim_t most = limit_of(RLIMIT_FSIZE); bytes > most)
-    return Status::error(
-        format("cannot size %s to %s: ulimit -f is %s; set it to unlimited (shared memory is in files)", what,
-               show_bytes(bytes).c_str(), show_bytes(most).c_str()));
+    return Status::error("cannot size %s to %s: ulimit -f is %s; set it to unlimited (shared memory is in files)", what,
+                         show_bytes(bytes).c_str(), show_bytes(most).c_str());
   if (ftruncate(fd, static_cast<off_t>(bytes)) == 0) return {};
-  return Status::error(
-      format("cannot size %s to %s (%s)", what, show_bytes(bytes).c_str(), explain_error(errno).c_str()));
+  return Status::error("cannot size %s to %s (%s)", what, show_bytes(bytes).c_str(), explain_error(errno).c_str());
 }
 
 }  // namespace hiroba

@@ -22,6 +22,8 @@ class [[nodiscard]] Status {
   Status& operator=(const Status& other) { return *this = other.ok() ? Status() : error(other.message()); }
   Status& operator=(Status&&) = default;
   [[gnu::cold, HIROBA_SHOWN]] static Status error(std::string message);
+  // Formats the message as printf does; %ld is for int64_t.
+  [[gnu::cold, HIROBA_SHOWN]] static Status error(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
 
   bool ok() const { return message_ == nullptr; }
   [[gnu::cold, HIROBA_SHOWN]] const std::string& message() const;  // empty for success
@@ -30,8 +32,8 @@ class [[nodiscard]] Status {
   std::unique_ptr<const std::string> message_;
 };
 
-// Formats as printf does, into a std::string; %ld is for int64_t.
 static_assert(std::is_same_v<int64_t, long>);
+// Formats as printf does, into a std::string.
 [[gnu::cold, HIROBA_SHOWN]] std::string format(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
 
 }  // namespace hiroba

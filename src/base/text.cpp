@@ -24,16 +24,34 @@ const std::string& Status::message() const {
   return ok() ? none : *message_;
 }
 
-std::string format(const char* pattern, ...) {
-  va_list arguments, again;
-  va_start(arguments, pattern);
+namespace {
+
+std::string format_list(const char* pattern, va_list arguments) {
+  va_list again;
   va_copy(again, arguments);
   const int length = std::vsnprintf(nullptr, 0, pattern, arguments);
-  va_end(arguments);
   std::string text(length > 0 ? static_cast<size_t>(length) : 0, '\0');
   if (length > 0) std::vsnprintf(text.data(), text.size() + 1, pattern, again);
   va_end(again);
   return text;
+}
+
+}  // namespace
+
+std::string format(const char* pattern, ...) {
+  va_list arguments;
+  va_start(arguments, pattern);
+  std::string text = format_list(pattern, arguments);
+  va_end(arguments);
+  return text;
+}
+
+Status Status::error(const char* pattern, ...) {
+  va_list arguments;
+  va_start(arguments, pattern);
+  std::string text = format_list(pattern, arguments);
+  va_end(arguments);
+  return error(std::move(text));
 }
 
 std::optional<uint64_t> parse_bytes(std::string_view text) {

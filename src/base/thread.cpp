@@ -50,7 +50,7 @@ Status start_thread(pthread_t& thread, const char* name, void* (*run)(void*), vo
   pthread_sigmask(SIG_SETMASK, &all, &before);
   const int error = pthread_create(&thread, nullptr, run, argument);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (error != 0) return Status::error(format("cannot start thread %s (%s)", name, explain_error(error).c_str()));
+  if (error != 0) return Status::error("cannot start thread %s (%s)", name, explain_error(error).c_str());
   pthread_setname_np(thread, name);
   unbind(thread);
   return {};
@@ -65,10 +65,10 @@ Status Placement::parse(const std::string& text, Placement& out) {
     char* end = nullptr;
     const long cpu = std::strtol(text.c_str() + 4, &end, 10);
     if (end == text.c_str() + 4 || *end != '\0' || cpu < 0 || cpu >= CPU_SETSIZE)
-      return Status::error(format("option progress=%s: pin: needs the number of a CPU, as in pin:3", text.c_str()));
+      return Status::error("option progress=%s: pin: needs the number of a CPU, as in pin:3", text.c_str());
     out.kind = Kind::pin, out.cpu = static_cast<int>(cpu);
   } else {
-    return Status::error(format("option progress=%s: it is none, thread, spare or pin:CPU", text.c_str()));
+    return Status::error("option progress=%s: it is none, thread, spare or pin:CPU", text.c_str());
   }
   return {};
 }
@@ -80,9 +80,9 @@ Status Placement::apply(pthread_t thread) const {
   CPU_SET(cpu, &set);
   const int error = pthread_setaffinity_np(thread, sizeof set, &set);
   if (error == 0) return {};
-  return Status::error(
-      format("option progress=pin:%d: %s", cpu,
-             error == EINVAL ? "there is no such CPU, or this rank may not use it" : explain_error(error).c_str()));
+  return Status::error("option progress=pin:%d: %s", cpu,
+                       error == EINVAL ? "there is no such CPU, or this rank may not use it"
+                                       : explain_error(error).c_str());
 }
 
 }  // namespace hiroba

@@ -53,7 +53,7 @@ Status check_shapes(const CoarraySection& to, const CoarraySection& from) {
     const std::string whose = s.coarray == nullptr ? "this image's memory" : "coarray " + s.coarray->name;
     return format("%s of %s (%ld elements)", s.section.shape().c_str(), whose.c_str(), s.section.blocks());
   };
-  return Status::error(format("the shapes do not match: %s = %s", side(to).c_str(), side(from).c_str()));
+  return Status::error("the shapes do not match: %s = %s", side(to).c_str(), side(from).c_str());
 }
 
 }  // namespace
@@ -160,8 +160,8 @@ Status Assignments::update(const CoarraySection& to, const CoarraySection& from,
   if (arithmetic.may_forbid())
     walk.for_each_block([&](int64_t, int64_t at) { forbidden = forbidden || arithmetic.forbids(source.here + at); });
   if (forbidden)
-    return Status::error(
-        format("division by zero of elements of %s", to.coarray == nullptr ? "a section" : to.coarray->name.c_str()));
+    return Status::error("division by zero of elements of %s",
+                         to.coarray == nullptr ? "a section" : to.coarray->name.c_str());
   if (to.coarray != nullptr) parts_.updater.update(target, source.here, walk, arithmetic);
   else Updater::compute(target.here, source.here, walk, arithmetic);
   return {};

@@ -6,12 +6,11 @@ namespace hiroba {
 
 Status CoarrayAtomics::locate(const CoarraySection& word, unsigned bytes, RemoteAddress& out) const {
   if (bytes != 4 && bytes != 8)
-    return Status::error(format("atomic access to %u bytes; integers of 4 or 8 bytes can be accessed so", bytes));
+    return Status::error("atomic access to %u bytes; integers of 4 or 8 bytes can be accessed so", bytes);
   HIROBA_TRY(parts_.locate(word, out));
   if (out.offset % bytes == 0) return {};
-  return Status::error(
-      format("atomic access to a word of %u bytes that is not aligned: its address is no multiple of %u", bytes,
-             bytes));
+  return Status::error("atomic access to a word of %u bytes that is not aligned: its address is no multiple of %u",
+                       bytes, bytes);
 }
 
 Status CoarrayAtomics::add(const CoarraySection& word, unsigned bytes, uint64_t value, uint64_t& old) {

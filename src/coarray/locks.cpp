@@ -30,7 +30,7 @@ std::string name_of(const CoarraySection& lock) {
 Status CoarrayLocks::locate(const CoarraySection& lock, RemoteAddress& out) const {
   HIROBA_TRY(parts_.locate(lock, out));
   if (out.offset % alignof(uint64_t) == 0) return {};
-  return Status::error(format("a lock in %s is not aligned to 8 bytes", lock.coarray->name.c_str()));
+  return Status::error("a lock in %s is not aligned to 8 bytes", lock.coarray->name.c_str());
 }
 
 uint64_t CoarrayLocks::holder_of(const RemoteAddress& lock) const {
@@ -48,7 +48,7 @@ Status CoarrayLocks::lock(const CoarraySection& lock, const Call& call) {
   HIROBA_TRY(locate(lock, place));
   const uint64_t self = this_thread(parts_.world->rank);
   if (holder_of(place) == self)
-    return Status::error(format("the thread that holds a lock of %s locks it again", name_of(lock).c_str()));
+    return Status::error("the thread that holds a lock of %s locks it again", name_of(lock).c_str());
   const auto what = [&] {
     return format("%s for %s; %s", call.text().c_str(), name_of(lock).c_str(),
                   show_holder(holder_of(place), parts_.world->rank).c_str());
@@ -84,8 +84,8 @@ Status CoarrayLocks::unlock(const CoarraySection& lock, const Call& call) {
   HIROBA_TRY(locate(lock, place));
   const uint64_t holder = holder_of(place);
   if (holder != this_thread(parts_.world->rank))
-    return Status::error(format("unlock of %s by a thread that does not hold it; %s", name_of(lock).c_str(),
-                                show_holder(holder, parts_.world->rank).c_str()));
+    return Status::error("unlock of %s by a thread that does not hold it; %s", name_of(lock).c_str(),
+                         show_holder(holder, parts_.world->rank).c_str());
   HIROBA_TRY(parts_.image_sync.sync_memory(call));
   parts_.pass_order(place, true, false);
   parts_.memory->consistency().release_to(place.rank);
@@ -103,8 +103,8 @@ Status CoarrayLocks::none_held(const char* call) const {
   const std::lock_guard<SignalSafeLock> guard(held_lock_);
   for (const RemoteAddress& lock : held_)
     if (const Array* const array = parts_.memory->arrays().at(parts_.world->base + lock.offset); array != nullptr)
-      return Status::error(format("%s while this image still holds a lock in %s on rank %d; give it back before", call,
-                                  array->parts.name.c_str(), lock.rank));
+      return Status::error("%s while this image still holds a lock in %s on rank %d; give it back before", call,
+                           array->parts.name.c_str(), lock.rank);
   return {};
 }
 

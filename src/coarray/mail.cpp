@@ -83,14 +83,14 @@ std::string Mail::queued() const {
 // ---- pair barriers ------------------------------------------------------------------------------------------------
 
 void Mail::arrive(int rank, const Checker::Stamp& stamp) {
-  ++pairs_[static_cast<size_t>(rank)].sent;
+  ++pairs_[rank].sent;
   const char nothing = 0;
   const void* const payload = stamp.empty() ? static_cast<const void*>(&nothing) : stamp.data();
   world_->transport->send(rank, on_pair_sync_, payload, stamp.size() * sizeof(uint32_t));
 }
 
 void Mail::keep_arrival(int source, const void* payload, size_t bytes) {
-  Pair& pair = pairs_[static_cast<size_t>(source)];
+  Pair& pair = pairs_[source];
   if (bytes > 0) {
     const std::lock_guard<SignalSafeLock> guard(lock_);
     pair.stamp.resize(bytes / sizeof(uint32_t));
@@ -100,7 +100,7 @@ void Mail::keep_arrival(int source, const void* payload, size_t bytes) {
 }
 
 Status Mail::await_pair(int rank, const Call& call, Checker::Stamp& stamp) {
-  const Pair& pair = pairs_[static_cast<size_t>(rank)];
+  const Pair& pair = pairs_[rank];
   const Status met = world_->await(
       [&] { return static_cast<int32_t>(pair.received.load(std::memory_order_acquire) - pair.sent) >= 0; },
       [&] { return format("%s: %s", call.text().c_str(), not_come(*world_->board, rank).c_str()); });

@@ -20,16 +20,16 @@ Status CoarrayParts::locate(const CoarraySection& section, RemoteAddress& out) c
   const int64_t at = section.section.address - c.data, bytes = static_cast<int64_t>(c.bytes);
   if (at < -bytes || at > 2 * bytes)
     return Status::error(
-        format("the address of a section of %s lies in another array: give one in this image's part "
-               "of the same coarray",
-               c.name.c_str()));
+        "the address of a section of %s lies in another array: give one in this image's part "
+        "of the same coarray",
+        c.name.c_str());
   if (at + low < 0 || at + high > bytes || at > bytes) {
     const auto size = static_cast<int64_t>(c.element);
     return Status::error(
-        format("%s%s of %s is out of bounds: it reaches from element %ld to element %ld, and an "
-               "image has elements 0 to %ld",
-               section.section.dims == 0 ? "" : "a section ", section.section.shape().c_str(), c.name.c_str(),
-               (at + low - (at + low < 0 ? size - 1 : 0)) / size, (at + high - 1) / size, bytes / size - 1));
+        "%s%s of %s is out of bounds: it reaches from element %ld to element %ld, and an "
+        "image has elements 0 to %ld",
+        section.section.dims == 0 ? "" : "a section ", section.section.shape().c_str(), c.name.c_str(),
+        (at + low - (at + low < 0 ? size - 1 : 0)) / size, (at + high - 1) / size, bytes / size - 1);
   }
   out.offset = c.offset + static_cast<uint64_t>(section.rank) * c.stride + static_cast<uint64_t>(at);
   out.here = world->near(section.rank) ? world->base + out.offset : nullptr;

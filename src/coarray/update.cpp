@@ -149,7 +149,7 @@ void Updater::send_message(int rank, const Message& message) {
   char bytes[Transport::max_message];
   std::memcpy(bytes, message.bytes, message.size);
   std::memcpy(bytes, &message.head, sizeof message.head);
-  sent_[static_cast<size_t>(rank)].fetch_add(1, std::memory_order_relaxed);
+  sent_[rank].fetch_add(1, std::memory_order_relaxed);
   any_sent_.store(true, std::memory_order_release);
   if (message.head.room > 0) world_->transport->send_after_puts(rank, on_update_, bytes, message.size);
   else world_->transport->send(rank, on_update_, bytes, message.size);
@@ -225,8 +225,8 @@ void Updater::serve(int source, const void* payload, size_t bytes) {
 Status Updater::await_sent(const Call& call) {
   if (!any_sent_.load(std::memory_order_acquire)) return {};
   for (int r = 0; r < world_->nranks; ++r) {
-    const uint32_t sent = sent_[static_cast<size_t>(r)].load();
-    std::atomic<uint32_t>& known = done_[static_cast<size_t>(r)];
+    const uint32_t sent = sent_[r].load();
+    std::atomic<uint32_t>& known = done_[r];
     if (known.load() == sent) continue;
     HIROBA_TRY(world_->await_word(
         r, control_->done(r, world_->rank), [&](uint32_t done) { return static_cast<int32_t>(done - sent) >= 0; },

@@ -25,8 +25,8 @@ Status set(const char* line, const std::string& where, Tuning& out) {
       if (std::strcmp(name, known) == 0) return out.*member = value, Status();
   std::string names;
   for (const auto& [known, member] : entries) names += names.empty() ? known : std::string(", ") + known;
-  return Status::error(format("%s: \"%.*s\" is no setting; write NAME NUMBER, with %s", where.c_str(),
-                              static_cast<int>(std::strcspn(line, "\n")), line, names.c_str()));
+  return Status::error("%s: \"%.*s\" is no setting; write NAME NUMBER, with %s", where.c_str(),
+                       static_cast<int>(std::strcspn(line, "\n")), line, names.c_str());
 }
 
 }  // namespace
@@ -35,8 +35,8 @@ Status Tuning::read(const std::string& file, Tuning& out) {
   if (file.empty()) return {};
   FILE* const in = std::fopen(file.c_str(), "re");
   if (in == nullptr)
-    return Status::error(
-        format("option tuning=%s: %s; `hiroba tune` writes such a file", file.c_str(), explain_error(errno).c_str()));
+    return Status::error("option tuning=%s: %s; `hiroba tune` writes such a file", file.c_str(),
+                         explain_error(errno).c_str());
   char line[256];
   Status status;
   for (int number = 1; status.ok() && std::fgets(line, sizeof line, in) != nullptr; ++number)

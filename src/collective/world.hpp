@@ -93,7 +93,7 @@ struct World {
     double waited() const { return seconds_now() - start_; }
     bool too_long() const { return timeout_ > 0 && waited() > timeout_; }
     Status late(const std::string& what) const {
-      return Status::error(format("waited %.3g s (option timeout) in %s", timeout_, what.c_str()));
+      return Status::error("waited %.3g s (option timeout) in %s", timeout_, what.c_str());
     }
 
    private:

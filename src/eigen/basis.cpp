@@ -69,8 +69,7 @@ void Basis<T>::gram(const T* rows, int count, std::initializer_list<const T*> ri
   });
   for (int64_t distance = 1; distance < blocks.count; distance *= 2)
     for (int64_t b = 0; b + distance < blocks.count; b += 2 * distance)
-      for (int64_t i = 0; i < results; ++i)
-        sums[static_cast<size_t>(b * results + i)] += sums[static_cast<size_t>((b + distance) * results + i)];
+      for (int64_t i = 0; i < results; ++i) sums[b * results + i] += sums[(b + distance) * results + i];
   std::copy_n(sums.begin(), results, out);
 }
 
@@ -96,7 +95,7 @@ void Basis<T>::extend(const std::vector<W>& c, const std::vector<T>& sums, doubl
     return static_cast<W>(sums[static_cast<size_t>(which) * static_cast<size_t>(j + 1) + static_cast<size_t>(i)]);
   };
   const int of_t = 2, of_w = needs_.general ? 3 : 2;
-  const auto at = [&](int i) { return c[static_cast<size_t>(i)]; };
+  const auto at = [&](int i) { return c[i]; };
   W corner = sum(1, j), squares = needs_.harmonic ? sum(of_w, j) : W(0);
   for (int i = 0; i < j; ++i) {
     W column = sum(1, i), row = needs_.general ? conjugate(sum(of_t, i)) : conjugate(sum(1, i));
@@ -135,11 +134,11 @@ Status Basis<T>::append(bool has_product, const T* beside, double& squares, bool
     else if (needs_.harmonic) gram(w_[0], rows, {next_product()}, more);
     if (beside != nullptr && pass == 0) gram(beside, 1, {beside}, &sums.back());
     HIROBA_TRY(reduce(sums));
-    const double whole = std::real(sums[static_cast<size_t>(j)]);
+    const double whole = std::real(sums[j]);
     if (pass == 0) squares = beside == nullptr ? whole : std::real(sums.back());
     std::vector<W> c;
     double along = 0;
-    for (int i = 0; i < j; ++i) c.push_back(static_cast<W>(sums[static_cast<size_t>(i)])), along += std::norm(c.back());
+    for (int i = 0; i < j; ++i) c.push_back(static_cast<W>(sums[i])), along += std::norm(c.back());
     const double rest = whole - along;
     if (!std::isfinite(whole) || !std::isfinite(std::abs(sums[sums_of + static_cast<size_t>(j)])))
       return Status::error(
@@ -172,7 +171,7 @@ void Basis<T>::rotate(const Dense<W>& s, int k) {
       for (const Workspace<T>* const rows : {&v_, &w_}) {
         std::fill(made.begin(), made.end(), T(0));
         for (int c = 0; c < k; ++c)
-          hiroba::axpys(j, length, (*rows)[locked_] + i, step(), columns[static_cast<size_t>(c)].data(), false,
+          hiroba::axpys(j, length, (*rows)[locked_] + i, step(), columns[c].data(), false,
                         made.data() + c * strip_elements);
         for (int c = 0; c < k; ++c) std::copy_n(made.data() + c * strip_elements, length, (*rows)[locked_ + c] + i);
       }
@@ -190,9 +189,9 @@ void Basis<T>::rotate(const Dense<W>& s, int k) {
         for (int c = 0; c < k; ++c) {
           W sum = 0;
           for (int x = 0; x < j; ++x) sum += entry(x) * (by_rows ? conjugate(s.at(x, c)) : s.at(x, c));
-          line[static_cast<size_t>(c)] = sum;
+          line[c] = sum;
         }
-        for (int c = 0; c < k; ++c) entry(c) = line[static_cast<size_t>(c)];
+        for (int c = 0; c < k; ++c) entry(c) = line[c];
       }
   }
   size_ = locked_ + k;

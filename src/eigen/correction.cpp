@@ -130,7 +130,7 @@ Status Correction<T>::solve(const Basis<T>& basis, const T* u, W value, const T*
   double size = 0;
   HIROBA_TRY(basis.norm_of(t, size));
   if (size > 0 && std::isfinite(size)) return {};
-  return Status::error(format("the correction equation has no solution: %s", outcome.text.c_str()));
+  return Status::error("the correction equation has no solution: %s", outcome.text.c_str());
 }
 
 #define HIROBA_INSTANTIATE(T) template class Correction<T>;

@@ -31,17 +31,14 @@ Status on_first_rank(const Ranks& ranks, std::vector<W>& values, const std::func
 std::vector<int> sorted(const std::vector<double>& values, Order order) {
   std::vector<int> out(values.size());
   std::iota(out.begin(), out.end(), 0);
-  std::stable_sort(out.begin(), out.end(), [&](int a, int b) {
-    return order.key(values[static_cast<size_t>(a)]) < order.key(values[static_cast<size_t>(b)]);
-  });
+  std::stable_sort(out.begin(), out.end(), [&](int a, int b) { return order.key(values[a]) < order.key(values[b]); });
   return out;
 }
 
 template <typename W>
 Dense<W> columns_of(const Dense<W>& from, const std::vector<int>& which) {
   Dense<W> out(from.rows, static_cast<int>(which.size()));
-  for (int j = 0; j < out.columns; ++j)
-    std::copy_n(from.column(which[static_cast<size_t>(j)]), from.rows, out.column(j));
+  for (int j = 0; j < out.columns; ++j) std::copy_n(from.column(which[j]), from.rows, out.column(j));
   return out;
 }
 
@@ -63,7 +60,7 @@ Status plain(const EigenSettings& settings, const Dense<W>& h, Order order, Extr
   HIROBA_TRY(hermitian_eigen(h, values, vectors));
   const std::vector<int> best = sorted(values, order);
   out.s = columns_of(vectors, best);
-  out.value = values[static_cast<size_t>(best[0])];
+  out.value = values[best[0]];
   for (const double value : values) out.largest = std::max(out.largest, std::fabs(value));
   return {};
 }
@@ -205,7 +202,7 @@ Status extract_found_here(const EigenSettings& settings, const Dense<W>& h, cons
   if (!definite) return Status::error("the vectors that have been found depend on each other");
   const std::vector<int> best = sorted(sizes, order);
   vectors = columns_of(all, best);
-  for (const int i : best) values.emplace_back(sizes[static_cast<size_t>(i)]);
+  for (const int i : best) values.emplace_back(sizes[i]);
   return {};
 }
 

@@ -63,8 +63,7 @@ const Functions& lapack() {
 }
 
 Status failed(const char* function, int info) {
-  return Status::error(
-      format("LAPACK's %s has failed with info %d: a small dense problem has no solution", function, info));
+  return Status::error("LAPACK's %s has failed with info %d: a small dense problem has no solution", function, info);
 }
 
 }  // namespace
@@ -72,9 +71,9 @@ Status failed(const char* function, int info) {
 Status load_lapack() {
   if (lapack().missing.empty()) return {};
   return Status::error(
-      format("eigenvalues need LAPACK, and neither libopenblas.so.0 nor liblapack.so.3 can be loaded (%s); install "
-             "one of them (Debian: libopenblas0-pthread or liblapack3)",
-             lapack().missing.c_str()));
+      "eigenvalues need LAPACK, and neither libopenblas.so.0 nor liblapack.so.3 can be loaded (%s); install "
+      "one of them (Debian: libopenblas0-pthread or liblapack3)",
+      lapack().missing.c_str());
 }
 
 OneThreadOfBlas::OneThreadOfBlas() {

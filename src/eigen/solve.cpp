@@ -178,9 +178,9 @@ Status Search<T>::check_hermitian() {
     }
   if (off <= std::sqrt(precision()) * size) return {};
   return Status::error(
-      format("A is not Hermitian: for random x and y of norm 1, x* A y and (y* A x)* differ by %.3g; say that it is "
-             "general, with complex numbers",
-             unscaled(off)));
+      "A is not Hermitian: for random x and y of norm 1, x* A y and (y* A x)* differ by %.3g; say that it is "
+      "general, with complex numbers",
+      unscaled(off));
 }
 
 template <typename T>
@@ -371,8 +371,8 @@ Status Search<T>::check_found(bool& good) {
     std::vector<W> x(static_cast<size_t>(all));
     std::copy_n(s.column(k), found, x.begin());
     W value;
-    if constexpr (is_complex<T>) value = values[static_cast<size_t>(k)];
-    else value = values[static_cast<size_t>(k)].real();
+    if constexpr (is_complex<T>) value = values[k];
+    else value = values[k].real();
     basis_.residual(x.data(), value, nullptr, work_[0]);
     basis_.combine(x.data(), (*out_.vectors)[k]);
     double residual = 0;
@@ -438,8 +438,8 @@ Status find_eigenpairs(const Ranks& ranks, Operator<T>& a, Operator<T>* precondi
   out = {};
   const int64_t rows = a.rows().count();
   if (settings.count < 1 || settings.count > rows)
-    return Status::error(
-        format("%d eigenpairs of a matrix of %ld rows; it has at least 1 and at most %ld", settings.count, rows, rows));
+    return Status::error("%d eigenpairs of a matrix of %ld rows; it has at least 1 and at most %ld", settings.count,
+                         rows, rows);
   if (settings.general && !is_complex<T>)
     return Status::error(
         "a general matrix of real numbers may have complex eigenvalues; make it of complex numbers, or say that it is "

@@ -51,7 +51,7 @@ struct Arnoldi {
     for (int pass = 0; pass < 2; ++pass) {
       HIROBA_TRY(vectors.dots(before, w, along.data()));
       for (int i = 0; i <= j; ++i) {
-        T& part = along[static_cast<size_t>(i)];
+        T& part = along[i];
         at(i, j) += part, part = -part;
       }
       vectors.combine(along.data(), before, w);
@@ -95,7 +95,7 @@ struct Arnoldi {
     std::vector<T> y(g.begin(), g.begin() + columns);
     for (int i = columns; i-- > 0;) {
       const auto k = static_cast<size_t>(i);
-      for (int j = i + 1; j < columns; ++j) y[k] -= at(i, j) * y[static_cast<size_t>(j)];
+      for (int j = i + 1; j < columns; ++j) y[k] -= at(i, j) * y[j];
       y[k] /= at(i, i);
     }
     if (columns == 0) return {};
@@ -121,9 +121,9 @@ Status check_memory(int64_t n, int restart) {
   const double there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE)) / gib;
   if (needed <= there) return {};
   return Status::error(
-      format("GMRES with %d vectors of %ld elements on this rank needs %.1f GiB, and its machine has "
-             "%.1f; take a smaller restart",
-             restart, n, needed, there));
+      "GMRES with %d vectors of %ld elements on this rank needs %.1f GiB, and its machine has "
+      "%.1f; take a smaller restart",
+      restart, n, needed, there);
 }
 
 // One cycle is one set of vectors; solve() begins the next one.
@@ -146,7 +146,7 @@ Status gmres(Cycle<T>& c) {
     arnoldi.rotate(columns, length);
     singular = arnoldi.is_singular(columns);
     if (!singular) ++columns;
-    HIROBA_TRY(c.after_iteration(std::abs(arnoldi.g[static_cast<size_t>(columns)]), ended));
+    HIROBA_TRY(c.after_iteration(std::abs(arnoldi.g[columns]), ended));
     ended = ended || length == 0;
   }
   HIROBA_TRY(arnoldi.improve(columns));

@@ -22,14 +22,13 @@ Status inverse_diagonal(const Ranks& ranks, SparseMatrix<T>& a, std::vector<T>& 
   out.assign(static_cast<size_t>(a.rows().of(ranks.me())), T(0));
   for (int64_t i = 0; i < rows.rows(); ++i)
     for (size_t k = rows.begin(i); k < rows.end(i); ++k)
-      if (const int32_t to = rows.to[static_cast<size_t>(i)]; rows.column[k] == to)
-        out[static_cast<size_t>(to)] = rows.value[k];
+      if (const int32_t to = rows.to[i]; rows.column[k] == to) out[to] = rows.value[k];
   for (size_t i = 0; i < out.size(); ++i) {
     if (out[i] == T(0))
       return Status::error(
-          format("row %ld has 0 on the diagonal, so the preconditioner is singular; take none, or number "
-                 "the unknowns so that the diagonal has none",
-                 a.rows().begin(ranks.me()) + static_cast<int64_t>(i)));
+          "row %ld has 0 on the diagonal, so the preconditioner is singular; take none, or number "
+          "the unknowns so that the diagonal has none",
+          a.rows().begin(ranks.me()) + static_cast<int64_t>(i));
     out[i] = T(1) / out[i];
   }
   return {};
@@ -87,9 +86,9 @@ class BlockIlu final : public Operator<T> {
       constexpr Real<T> rounding = 16 * std::numeric_limits<Real<T>>::epsilon();
       if (diagonal < 0 || !(abs_of(value(diagonal)) > rounding * largest))
         return Status::error(
-            format("incomplete factors: pivot %s of row %ld, so the preconditioner is singular; take "
-                   "Jacobi, or number the unknowns otherwise",
-                   diagonal < 0 ? "is missing" : "is 0", first_row + static_cast<int64_t>(i)));
+            "incomplete factors: pivot %s of row %ld, so the preconditioner is singular; take "
+            "Jacobi, or number the unknowns otherwise",
+            diagonal < 0 ? "is missing" : "is 0", first_row + static_cast<int64_t>(i));
       diagonal_.push_back(diagonal);
       inverse_.push_back(T(1) / value(diagonal));
     }
@@ -97,8 +96,7 @@ class BlockIlu final : public Operator<T> {
   }
   Status apply(const Ranks&, const T* x, T* y) override {
     const int64_t n = f_.rows();
-    for (int64_t i = 0; i < n; ++i)
-      y[i] = x[i] - part(f_.start[static_cast<size_t>(i)], diagonal_[static_cast<size_t>(i)], y);
+    for (int64_t i = 0; i < n; ++i) y[i] = x[i] - part(f_.start[i], diagonal_[i], y);
     for (int64_t i = n; i-- > 0;) {
       const auto row = static_cast<size_t>(i);
       y[i] = times(inverse_[row], y[i] - part(diagonal_[row] + 1, f_.start[row + 1], y));
@@ -107,8 +105,8 @@ class BlockIlu final : public Operator<T> {
   }
 
  private:
-  size_t column(int64_t k) const { return static_cast<size_t>(f_.column[static_cast<size_t>(k)]); }
-  T& value(int64_t k) { return f_.value[static_cast<size_t>(k)]; }
+  size_t column(int64_t k) const { return static_cast<size_t>(f_.column[k]); }
+  T& value(int64_t k) { return f_.value[k]; }
   // Computes entry k of L, and subtracts its row of U from the current row. Returns the dropped fill-in.
   Real<T> eliminate(int64_t k, const std::vector<int64_t>& place) {
     const size_t above = column(k);
@@ -249,8 +247,7 @@ Status make_jacobi(const Ranks& ranks, SparseMatrix<T>& a, std::unique_ptr<Opera
 template <typename T>
 Status make_block_ilu(const Ranks& ranks, SparseMatrix<T>& a, double relax, std::unique_ptr<Operator<T>>& out) {
   if (!(relax >= 0 && relax <= 1))
-    return Status::error(
-        format("relax is %g; it is the part of the fill-in that is added to the diagonal, 0 to 1", relax));
+    return Status::error("relax is %g; it is the part of the fill-in that is added to the diagonal, 0 to 1", relax);
   const int64_t settings[] = {std::bit_cast<int64_t>(relax)};
   HIROBA_TRY(ranks.agree(settings, "parts of the fill-in for the diagonal"));
   constexpr double of_others = 0.8;
@@ -259,8 +256,7 @@ Status make_block_ilu(const Ranks& ranks, SparseMatrix<T>& a, double relax, std:
   std::vector<Real<T>> to_diagonal(static_cast<size_t>(block.rows()));
   for (int64_t i = 0; i < others.rows(); ++i)
     for (size_t k = others.begin(i); k < others.end(i); ++k)
-      to_diagonal[static_cast<size_t>(others.to[static_cast<size_t>(i)])] +=
-          static_cast<Real<T>>(relax * of_others) * std::real(others.value[k]);
+      to_diagonal[others.to[i]] += static_cast<Real<T>>(relax * of_others) * std::real(others.value[k]);
   auto made = std::make_unique<BlockIlu<T>>(a.rows(), std::move(block));
   HIROBA_TRY(made->factor(a.rows().begin(ranks.me()), to_diagonal, static_cast<Real<T>>(relax)));
   out = std::move(made);
@@ -275,7 +271,7 @@ Status make_chebyshev(const Ranks& ranks, SparseMatrix<T>& a, int degree, double
   HIROBA_TRY(ranks.agree(settings, "degrees or bounds"));
   std::vector<T> inverse;
   HIROBA_TRY(inverse_diagonal(ranks, a, inverse));
-  if (degree < 1) return Status::error(format("the degree is %d; it must be at least 1", degree));
+  if (degree < 1) return Status::error("the degree is %d; it must be at least 1", degree);
   if (high == 0) {
     HIROBA_TRY(estimate_largest(ranks, a, inverse, high));
     high *= margin;
@@ -283,9 +279,9 @@ Status make_chebyshev(const Ranks& ranks, SparseMatrix<T>& a, int degree, double
   if (low == 0) low = high / span;
   if (!(low > 0 && high > low))
     return Status::error(
-        format("eigenvalues between %.3g and %.3g; a Chebyshev polynomial needs 0 < low < high, so a "
-               "positive definite matrix",
-               low, high));
+        "eigenvalues between %.3g and %.3g; a Chebyshev polynomial needs 0 < low < high, so a "
+        "positive definite matrix",
+        low, high);
   out = std::make_unique<Chebyshev<T>>(a, std::move(inverse), degree, low, high);
   return {};
 }

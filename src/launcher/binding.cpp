@@ -43,9 +43,9 @@ std::vector<std::vector<Core>> shares_in_domains(const std::vector<Core>& cores,
   if (domains_of(cores) > ranks) return even;
   std::vector<std::vector<Core>> out;
   for (int r = 0; r < ranks;) {
-    const int domain = even[static_cast<size_t>(r)].front().domain;
+    const int domain = even[r].front().domain;
     int end = r;  // ranks r..end-1 begin in this domain
-    while (end < ranks && even[static_cast<size_t>(end)].front().domain == domain) ++end;
+    while (end < ranks && even[end].front().domain == domain) ++end;
     std::vector<Core> mine;
     for (const Core& core : cores)
       if (core.domain == domain) mine.push_back(core);
@@ -65,10 +65,10 @@ Status units_of_list(const std::vector<Core>& machine, const Binding& how, std::
     };
     const auto found = std::find_if(machine.begin(), machine.end(), has);
     if (found == machine.end())
-      return Status::error(format("option --bind %s: CPU %d is not one that this job may use; choose from %s",
-                                  how.text.c_str(), cpu, show_numbers(allowed).c_str()));
+      return Status::error("option --bind %s: CPU %d is not one that this job may use; choose from %s",
+                           how.text.c_str(), cpu, show_numbers(allowed).c_str());
     if (std::any_of(out.begin(), out.end(), has))
-      return Status::error(format("option --bind %s: CPU %d is given twice", how.text.c_str(), cpu));
+      return Status::error("option --bind %s: CPU %d is given twice", how.text.c_str(), cpu);
     out.push_back({{cpu}, found->domain, found->socket});
   }
   return {};
@@ -78,10 +78,10 @@ Status check_enough(const Binding& how, int ranks, size_t units) {
   if (static_cast<size_t>(ranks) <= units) return {};
   const bool list = how.kind == Binding::Kind::list;
   return Status::error(
-      format("option --bind %s: %d ranks for %zu %s%s; start at most %zu (-n %zu)%s, or give --bind none, "
-             "with which ranks share CPUs",
-             how.text.c_str(), ranks, units, list ? "CPU" : "core", units == 1 ? "" : "s", units, units,
-             list ? ", lengthen the list" : ""));
+      "option --bind %s: %d ranks for %zu %s%s; start at most %zu (-n %zu)%s, or give --bind none, "
+      "with which ranks share CPUs",
+      how.text.c_str(), ranks, units, list ? "CPU" : "core", units == 1 ? "" : "s", units, units,
+      list ? ", lengthen the list" : "");
 }
 
 // Binds ranks to domains or sockets in turn, each as one place.
@@ -109,9 +109,8 @@ Status Binding::parse(const std::string& text, Binding& out) {
     if (text == names[i]) out.kind = static_cast<Kind>(i);
   if (out.kind != Kind::list) return {};
   if (auto cpus = parse_numbers(text)) return out.cpus = std::move(*cpus), Status();
-  return Status::error(
-      format("option --bind: '%s' is not one of none|core|numa|socket, nor a list of CPUs such as 0-3,8",
-             text.c_str()));
+  return Status::error("option --bind: '%s' is not one of none|core|numa|socket, nor a list of CPUs such as 0-3,8",
+                       text.c_str());
 }
 
 Cpus RankPlaces::cpus() const {
@@ -183,7 +182,7 @@ Status bind_process(const Cpus& cpus) {
   CPU_ZERO_S(bytes, set.get());
   for (const int cpu : cpus) CPU_SET_S(static_cast<size_t>(cpu), bytes, set.get());
   if (sched_setaffinity(0, bytes, set.get()) == 0) return {};
-  return Status::error(format("cannot bind to CPUs %s (%s)", show_numbers(cpus).c_str(), explain_error(errno).c_str()));
+  return Status::error("cannot bind to CPUs %s (%s)", show_numbers(cpus).c_str(), explain_error(errno).c_str());
 }
 
 void use_places(const RankPlaces& bound) {

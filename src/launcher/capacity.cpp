@@ -75,8 +75,7 @@ Limit least_process_limit() {
 }
 
 Status refuse(int ranks, uint64_t most, const std::string& why) {
-  return Status::error(format("-n %d: %s; give at most %llu", ranks, why.c_str(),
-                              static_cast<unsigned long long>(std::max<uint64_t>(1, most))));
+  return Status::error("-n %d: %s; give at most %lu", ranks, why.c_str(), std::max<uint64_t>(1, most));
 }
 
 }  // namespace
@@ -89,14 +88,13 @@ Status check_capacity(int ranks, int nodes, int descriptors) {
   if (descriptors > 0 && wanted * static_cast<uint64_t>(descriptors) + others > files.rlim_cur)
     return refuse(ranks,
                   (files.rlim_cur - std::min<uint64_t>(others, files.rlim_cur)) / static_cast<uint64_t>(descriptors),
-                  format("each rank needs %d file descriptors of hirobarun, and ulimit -n is %llu", descriptors,
-                         static_cast<unsigned long long>(files.rlim_cur)));
+                  format("each rank needs %d file descriptors of hirobarun, and ulimit -n is %lu", descriptors,
+                         files.rlim_cur));
   const Limit processes = least_process_limit();
   if (wanted > processes.left())
     return refuse(ranks, processes.left(),
-                  format("each rank is a process, and %s is %llu, of which %llu are in use", processes.name.c_str(),
-                         static_cast<unsigned long long>(processes.most),
-                         static_cast<unsigned long long>(processes.present)));
+                  format("each rank is a process, and %s is %lu, of which %lu are in use", processes.name.c_str(),
+                         processes.most, processes.present));
   constexpr uint64_t least_memory = 1 << 20;  // of a process that does nothing
   const uint64_t memory = memory_state().available;
   if (memory > 0 && wanted > memory / least_memory)

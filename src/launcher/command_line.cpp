@@ -198,8 +198,7 @@ Status split(const CLI::App& app, int argc, char** argv, std::vector<std::string
     size_t value;
     const CLI::Option* option = find_option(app, word, value);
     if (option == nullptr) return unknown(app, word.substr(0, word.find('=')));
-    if (!seen.insert(option).second)
-      return Status::error(format("option %s is given twice", word.substr(0, value).c_str()));
+    if (!seen.insert(option).second) return Status::error("option %s is given twice", word.substr(0, value).c_str());
     const bool takes_value = option->get_items_expected_max() > 0;
     const std::string next = i + 1 < argc ? argv[i + 1] : "";
     if (is_runtime_flag(option) && value == std::string::npos && next != "yes" && next != "no") {
@@ -207,7 +206,7 @@ Status split(const CLI::App& app, int argc, char** argv, std::vector<std::string
     } else if (option->check_lname("debug") && value == std::string::npos && !chooses_ranks(next)) {
       word += "=all";
     } else if (takes_value && value == std::string::npos) {
-      if (i + 1 == argc) return Status::error(format("option %s needs a value", word.c_str()));
+      if (i + 1 == argc) return Status::error("option %s needs a value", word.c_str());
       ours.push_back(word);
       word = argv[++i];
     }
@@ -221,8 +220,7 @@ Status whole_number(const char* name, const std::string& text, long least, long 
   char* end = nullptr;
   const long value = std::strtol(text.c_str(), &end, 10);
   if (text.empty() || *end != '\0' || value < least || value > most)
-    return Status::error(
-        format("option %s: '%s' is not a whole number from %ld to %ld", name, text.c_str(), least, most));
+    return Status::error("option %s: '%s' is not a whole number from %ld to %ld", name, text.c_str(), least, most);
   out = static_cast<int>(value);
   return {};
 }
@@ -234,7 +232,7 @@ Status check_hosts(const Words& words, Launch& out) {
     const size_t end = std::min(words.hosts.find(',', at), words.hosts.size());
     const std::string entry = words.hosts.substr(at, end - at);
     const size_t colon = std::min(entry.find(':'), entry.size());
-    if (colon == 0) return Status::error(format("option --hosts: '%s' has an empty name", words.hosts.c_str()));
+    if (colon == 0) return Status::error("option --hosts: '%s' has an empty name", words.hosts.c_str());
     out.hosts.push_back({entry.substr(0, colon), 0});
     counts.push_back(colon == entry.size() ? "" : entry.substr(colon + 1));
     at = end + 1;
@@ -242,15 +240,15 @@ Status check_hosts(const Words& words, Launch& out) {
   const int hosts = static_cast<int>(out.hosts.size());
   int sum = 0;
   for (int h = 0; h < hosts; ++h) {
-    int& ranks = out.hosts[static_cast<size_t>(h)].ranks;
-    const std::string& count = counts[static_cast<size_t>(h)];
+    int& ranks = out.hosts[h].ranks;
+    const std::string& count = counts[h];
     if (!count.empty()) HIROBA_TRY(whole_number("--hosts", count, 1, most_ranks, ranks));
     else ranks = out.ranks == 0 ? 1 : out.ranks * (h + 1) / hosts - out.ranks * h / hosts;
     sum += ranks;
   }
   if (out.ranks != 0 && sum != out.ranks)
-    return Status::error(
-        format("-n %d and --hosts %s do not agree: the hosts get %d ranks", out.ranks, words.hosts.c_str(), sum));
+    return Status::error("-n %d and --hosts %s do not agree: the hosts get %d ranks", out.ranks, words.hosts.c_str(),
+                         sum);
   out.ranks = sum;
   return {};
 }
@@ -268,11 +266,11 @@ Status check(const Words& words, Launch& out) {
   if (!words.hosts.empty()) HIROBA_TRY(check_hosts(words, out));
   out.mpi = words.mpi;
   if (!out.mpi.empty() && find_mpi(out.mpi) == nullptr)
-    return Status::error(format("option --mpi: '%s' is not one of %s", out.mpi.c_str(), mpi_choices));
+    return Status::error("option --mpi: '%s' is not one of %s", out.mpi.c_str(), mpi_choices);
   HIROBA_TRY(whole_number("--nodes", words.nodes, 1, most_ranks, out.nodes));
   if (out.nodes > out.ranks && !started)
-    return Status::error(format("option --nodes: %d nodes for %d rank%s: each node needs a rank, so give 1 to %d",
-                                out.nodes, out.ranks, out.ranks == 1 ? "" : "s", out.ranks));
+    return Status::error("option --nodes: %d nodes for %d rank%s: each node needs a rank, so give 1 to %d", out.nodes,
+                         out.ranks, out.ranks == 1 ? "" : "s", out.ranks);
   if (!words.threads.empty()) HIROBA_TRY(whole_number("--threads", words.threads, 1, most_ranks, out.threads));
   HIROBA_TRY(Binding::parse(words.bind, out.bind));
   for (size_t i = 0; i < option_table().size(); ++i) {
@@ -310,7 +308,7 @@ std::optional<int> parse_command_line(int argc, char** argv, Launch& out) {
   } catch (const CLI::Success& asked) {  // --help, --version
     return app.exit(asked);
   } catch (const CLI::ParseError& wrong) {
-    return refuse(Status::error(wrong.what()), usage_error);
+    return refuse(Status::error("%s", wrong.what()), usage_error);
   }
   const Status good = check(words, out);
   if (!good.ok()) return refuse(good, usage_error);

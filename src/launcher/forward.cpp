@@ -151,8 +151,8 @@ void Forwarder::write_some(Output& to) {
       to.broken = true;
       if (errno == EPIPE) reader_left_ = true;
       else
-        failure_ = Status::error(format("cannot write to standard %s (%s)", &to == &out_ ? "output" : "error",
-                                        explain_error(errno).c_str()));
+        failure_ = Status::error("cannot write to standard %s (%s)", &to == &out_ ? "output" : "error",
+                                 explain_error(errno).c_str());
     }
   }
   to.queue.erase(0, to.broken ? to.queue.size() : done);

@@ -31,8 +31,7 @@ void open_standard_descriptors() {
 Status place_ranks(const Launch& wish, const Machine& machine, std::vector<RankPlaces>& out) {
   HIROBA_TRY(bind_ranks(machine.core_list(), wish.bind, wish.ranks, threads_per_rank(), out));
   for (int r = 0; wish.report_bindings && r < wish.ranks; ++r)
-    std::fprintf(stderr, "hirobarun: %s\n",
-                 describe_binding(machine.all_cores(), r, out[static_cast<size_t>(r)]).c_str());
+    std::fprintf(stderr, "hirobarun: %s\n", describe_binding(machine.all_cores(), r, out[r]).c_str());
   if (machine.is_described()) out.assign(out.size(), {});
   return {};
 }

@@ -122,10 +122,10 @@ std::vector<Mapping> shared_mappings(const std::string& process) {
 }
 
 Status unseen(const std::string& process, const std::string& why) {
-  return Status::error(format(
+  return Status::error(
       "info --memory: the kernel does not say where the pages of process %s are (%s); you must be its owner, and "
       "allowed to trace it",
-      process.c_str(), why.c_str()));
+      process.c_str(), why.c_str());
 }
 
 // Appends the parts of a mapping that are in use, without gaps of 1 GiB: the heap reserves far more addresses than it
@@ -175,13 +175,12 @@ Status describe_memory_of(const std::string& process, std::string& out) {
   const int pid = std::atoi(process.c_str());
   if (pid <= 0 || kill(pid, 0) != 0)
     return Status::error(
-        format("info --memory: there is no process %s that you may look at; give the number of a rank's "
-               "process, as ps shows it",
-               process.c_str()));
+        "info --memory: there is no process %s that you may look at; give the number of a rank's "
+        "process, as ps shows it",
+        process.c_str());
   const std::vector<Mapping> mappings = shared_mappings(process);
   if (mappings.empty())
-    return Status::error(
-        format("info --memory: process %d has no shared arrays: is it a rank of a job of Hiroba?", pid));
+    return Status::error("info --memory: process %d has no shared arrays: is it a rank of a job of Hiroba?", pid);
   std::vector<Mapping> parts;
   for (const Mapping& mapping : mappings) HIROBA_TRY(parts_in_use(process, mapping, parts));
   for (const Mapping& part : parts) {

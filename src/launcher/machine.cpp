@@ -13,7 +13,7 @@ Machine::~Machine() {
 
 Status Machine::load() {
   if (hwloc_topology_init(&topology_) != 0 || hwloc_topology_load(topology_) != 0)
-    return Status::error(format("hwloc cannot read this machine's topology (%s)", explain_error(errno).c_str()));
+    return Status::error("hwloc cannot read this machine's topology (%s)", explain_error(errno).c_str());
   all_cores_ = core_list();
   described_ = hwloc_topology_is_thissystem(topology_) == 0;
   if (described_) return {};

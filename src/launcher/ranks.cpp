@@ -29,13 +29,12 @@ struct StartFailure {
 Refusal judge_file(const std::string& path, const std::string& program) {
   struct stat info;
   if (stat(path.c_str(), &info) != 0)
-    return {Status::error(format("cannot find program '%s' (%s)", program.c_str(), explain_error(errno).c_str())),
-            not_found};
+    return {Status::error("cannot find program '%s' (%s)", program.c_str(), explain_error(errno).c_str()), not_found};
   if (S_ISDIR(info.st_mode))
-    return {Status::error(format("'%s' is a directory, not a program", program.c_str())), not_executable};
+    return {Status::error("'%s' is a directory, not a program", program.c_str()), not_executable};
   if (access(path.c_str(), X_OK) != 0)
-    return {Status::error(format("'%s' may not be executed (%s); if it is meant to be, chmod +x %s", program.c_str(),
-                                 explain_error(errno).c_str(), program.c_str())),
+    return {Status::error("'%s' may not be executed (%s); if it is meant to be, chmod +x %s", program.c_str(),
+                          explain_error(errno).c_str(), program.c_str()),
             not_executable};
   return {};
 }
@@ -71,8 +70,8 @@ Refusal judge_file(const std::string& path, const std::string& program) {
 
 Status make_pipe(int (&ends)[2]) {
   if (pipe2(ends, O_CLOEXEC) == 0) return {};
-  return Status::error(format("cannot make a pipe (%s)%s", explain_error(errno).c_str(),
-                              errno == EMFILE ? "; each rank needs two" : ""));
+  return Status::error("cannot make a pipe (%s)%s", explain_error(errno).c_str(),
+                       errno == EMFILE ? "; each rank needs two" : "");
 }
 
 Status fork_rank(const Launch& launch, const Job& job, const RankPlaces& places, const Signals& signals, int report,
@@ -84,8 +83,7 @@ Status fork_rank(const Launch& launch, const Job& job, const RankPlaces& places,
   HIROBA_TRY(make_pipe(error));
   const pid_t pid = fork();
   if (pid < 0)
-    return Status::error(
-        format("cannot start rank %d of %d (fork: %s)", rank, launch.ranks, explain_error(errno).c_str()));
+    return Status::error("cannot start rank %d of %d (fork: %s)", rank, launch.ranks, explain_error(errno).c_str());
   if (pid == 0) become_program(launch, job, places, signals, rank, launcher, {output[1], error[1]}, report);
   close(output[1]);
   close(error[1]);
@@ -126,10 +124,10 @@ std::vector<std::string> files_named(const std::string& program) {
 
 Refusal check_program(const std::string& program) {
   if (program.find('/') != std::string::npos) return judge_file(program, program);
-  Refusal refusal{Status::error(format("cannot find program '%s' in PATH%s", program.c_str(),
-                                       access(program.c_str(), F_OK) == 0
-                                           ? format("; did you mean ./%s?", program.c_str()).c_str()
-                                           : "")),
+  Refusal refusal{Status::error("cannot find program '%s' in PATH%s", program.c_str(),
+                                access(program.c_str(), F_OK) == 0
+                                    ? format("; did you mean ./%s?", program.c_str()).c_str()
+                                    : ""),
                   not_found};
   for (const std::string& file : files_named(program)) {
     const Refusal judged = judge_file(file, program);
@@ -177,12 +175,11 @@ Refusal start_ranks(const Launch& launch, const Job& job, const std::vector<Rank
   if (refusal.exit_status == 0 && read(report[0], &failure, sizeof failure) == sizeof failure) {
     const std::string reason = failure.error != 0 ? format(" (%s)", explain_error(failure.error).c_str()) : "";
     if (failure.step[0] == '\0')
-      refusal = {Status::error(format("cannot execute '%s'%s%s", launch.program[0].c_str(), reason.c_str(),
-                                      failure.error == ENOENT ? "; is the interpreter in its first line there?" : "")),
+      refusal = {Status::error("cannot execute '%s'%s%s", launch.program[0].c_str(), reason.c_str(),
+                               failure.error == ENOENT ? "; is the interpreter in its first line there?" : ""),
                  failure.error == ENOENT ? not_found : not_executable};
     else
-      refusal = {Status::error(format("cannot start rank %d: %s%s", failure.rank, failure.step, reason.c_str())),
-                 cannot_start};
+      refusal = {Status::error("cannot start rank %d: %s%s", failure.rank, failure.step, reason.c_str()), cannot_start};
   }
   close(report[0]);
   if (refusal.exit_status != 0) kill_ranks(out);

@@ -88,12 +88,12 @@ Status choose_mpi_below(const WireKind& kind, const Mpi*& mpi) {
   }
   if (found == nullptr)
     return Status::error(
-        format("transport %s is not part of this installation (no %s/wire-%s-...); its library was not there when "
-               "Hiroba was built",
-               kind.transport, folder.c_str(), kind.transport));
+        "transport %s is not part of this installation (no %s/wire-%s-...); its library was not there when "
+        "Hiroba was built",
+        kind.transport, folder.c_str(), kind.transport);
   if (mpi != nullptr && mpi != found)
-    return Status::error(format("transport %s of this installation sits on %s, and the program or --mpi wants %s",
-                                kind.transport, found->name, mpi->name));
+    return Status::error("transport %s of this installation sits on %s, and the program or --mpi wants %s",
+                         kind.transport, found->name, mpi->name);
   mpi = found;
   return {};
 }
@@ -108,9 +108,9 @@ Status choose_mpi(const Launch& launch, const Mpi*& mpi) {
   if (mpi == nullptr) mpi = std::end(mpis) - 1;
   if (in_path(mpirun_of(*mpi))) return {};
   return Status::error(
-      format("cannot find %s, which starts the ranks of this job; install %s (Debian: %s), or choose "
-             "another with --mpi",
-             mpirun_of(*mpi).c_str(), mpi->title, mpi->package));
+      "cannot find %s, which starts the ranks of this job; install %s (Debian: %s), or choose "
+      "another with --mpi",
+      mpirun_of(*mpi).c_str(), mpi->title, mpi->package);
 }
 
 // A child executes mpirun. This process passes signals on to it, and ends with the status of the job: mpirun takes a
@@ -252,7 +252,7 @@ Words mpich_words(const Launch& launch) {
 
 Refusal become(const Words& words) {
   execute(words);
-  return {Status::error(format("cannot execute '%s' (%s)", words[0].c_str(), explain_error(errno).c_str())),
+  return {Status::error("cannot execute '%s' (%s)", words[0].c_str(), explain_error(errno).c_str()),
           errno == ENOENT ? not_found : cannot_start};
 }
 
@@ -295,9 +295,9 @@ Refusal start_with_mpi(const Launch& launch) {
   const std::string transport = transport_of(launch);
   if (mpi == nullptr || (launch.ranks == 1 && transport != "auto")) return {};
   if (transport != "auto")
-    return {Status::error(format("%s is linked with %s, which would see %d worlds of one rank with transport %s; "
-                                 "leave out --transport, or give --transport mpi",
-                                 launch.program[0].c_str(), mpi->title, launch.ranks, transport.c_str())),
+    return {Status::error("%s is linked with %s, which would see %d worlds of one rank with transport %s; "
+                          "leave out --transport, or give --transport mpi",
+                          launch.program[0].c_str(), mpi->title, launch.ranks, transport.c_str()),
             cannot_start};
   std::fprintf(stderr, "hirobarun: %s is linked with %s, whose mpirun starts it, with transport mpi\n",
                launch.program[0].c_str(), mpi->title);
@@ -319,9 +319,9 @@ Status check_root(const Mpi& mpi) {
                        (std::getenv(allow[0]) == nullptr || std::getenv(allow[1]) == nullptr);
   if (!refuses) return {};
   return Status::error(
-      format("Open MPI's %s starts no job for root by itself; run as another user, or set %s=1 and "
-             "%s=1 in the environment",
-             mpirun_of(mpi).c_str(), allow[0], allow[1]));
+      "Open MPI's %s starts no job for root by itself; run as another user, or set %s=1 and "
+      "%s=1 in the environment",
+      mpirun_of(mpi).c_str(), allow[0], allow[1]);
 }
 
 }  // namespace
@@ -339,13 +339,13 @@ Refusal become_mpirun(const Launch& wish) {
   if (!allowed.ok()) return {allowed, cannot_start};
   const bool with_hydra = mpi == find_mpi("mpich");
   if (const std::string transport = transport_of(launch); transport != "auto" && find_wire(transport) == nullptr)
-    return {Status::error(format("option transport=%s reaches the ranks of one machine only; with --hosts use another",
-                                 transport.c_str())),
+    return {Status::error("option transport=%s reaches the ranks of one machine only; with --hosts use another",
+                          transport.c_str()),
             cannot_start};
   if (launch.bind.kind == Binding::Kind::list)
-    return {Status::error(format("option --bind %s: a list of CPUs is for ranks that hirobarun starts itself, on one "
-                                 "machine; for ranks that mpirun starts give core, numa or socket",
-                                 launch.bind.text.c_str())),
+    return {Status::error("option --bind %s: a list of CPUs is for ranks that hirobarun starts itself, on one "
+                          "machine; for ranks that mpirun starts give core, numa or socket",
+                          launch.bind.text.c_str()),
             cannot_start};
   // Each rank has cores of its own, so its threads may be bound to them; a NUMA domain may have several ranks.
   if (launch.bind.kind == Binding::Kind::core && std::getenv("OMP_PROC_BIND") == nullptr)
@@ -368,11 +368,10 @@ Refusal become_mpirun(const Launch& wish) {
 
 Refusal become_program(const Launch& launch, const Machine& machine) {
   if (launch.bind.kind != Binding::Kind::none)
-    return {Status::error(
-                format("option --bind %s: mpirun or srun has started this process, and binds it; give that "
-                       "launcher its own option (Open MPI: --bind-to, MPICH: -bind-to, Slurm: --cpu-bind), and "
-                       "leave out --bind",
-                       launch.bind.text.c_str())),
+    return {Status::error("option --bind %s: mpirun or srun has started this process, and binds it; give that "
+                          "launcher its own option (Open MPI: --bind-to, MPICH: -bind-to, Slurm: --cpu-bind), and "
+                          "leave out --bind",
+                          launch.bind.text.c_str()),
             cannot_start};
   const RankPlaces places = machine.is_restricted() ? places_on(machine.core_list(), threads_per_rank()) : RankPlaces();
   if (!places.places.empty()) use_places(places);

@@ -50,7 +50,7 @@ Status take_signals(Signals& out) {
   sigprocmask(SIG_BLOCK, &wanted, &out.before);
   out.apart = !is_job_of_terminal();
   out.fd = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
-  if (out.fd < 0) return Status::error(format("cannot open a signal descriptor (%s)", explain_error(errno).c_str()));
+  if (out.fd < 0) return Status::error("cannot open a signal descriptor (%s)", explain_error(errno).c_str());
   return {};
 }
 

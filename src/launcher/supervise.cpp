@@ -103,7 +103,7 @@ void Supervisor::reap() {
 }
 
 void Supervisor::on_exit(int rank, int wait_status) {
-  Member& member = members_[static_cast<size_t>(rank)];
+  Member& member = members_[rank];
   member.alive = false;
   --alive_;
   forwarder_.drain(rank);
@@ -129,7 +129,7 @@ void Supervisor::on_exit(int rank, int wait_status) {
 }
 
 std::string Supervisor::describe_exit(int rank, int wait_status, Phase phase) const {
-  std::string text = format("rank %d (pid %d) ", rank, members_[static_cast<size_t>(rank)].pid);
+  std::string text = format("rank %d (pid %d) ", rank, members_[rank].pid);
   if (WIFSIGNALED(wait_status)) {
     const int signal = WTERMSIG(wait_status);
     text += format("was killed by signal %d (%s%s)", signal, strsignal(signal),
@@ -177,11 +177,11 @@ void Supervisor::watch_board() {
   if (state_ != State::running) return;
   const int ranks = static_cast<int>(members_.size());
   int early = 0, waiting = 0;
-  while (early < ranks && !members_[static_cast<size_t>(early)].left_early) ++early;
+  while (early < ranks && !members_[early].left_early) ++early;
   while (waiting < ranks && board_.rank(waiting).phase != Phase::started) ++waiting;
   if (early < ranks && waiting < ranks)
     return fail(1, format("rank %d (pid %d) exited (status 0) without sms_startup, in which rank %d waits for it%s",
-                          early, members_[static_cast<size_t>(early)].pid, waiting, others_ended().c_str()));
+                          early, members_[early].pid, waiting, others_ended().c_str()));
   if (board_.aborting == 0) return;
   if (!aborting_seen_) aborting_since_ = Clock::now();
   aborting_seen_ = true;

@@ -278,11 +278,11 @@ Status Loops::Parts::take(Memory& memory, LoopProgress& p, Interval& part) {
 Status Loops::enter(const char* place) {
   const char* const outer = place_.exchange(place);
   if (outer == nullptr) return {};
-  return Status::error(format(
+  return Status::error(
       "parallel for at %s: begins within the parallel for at %s, of which each rank executes other iterations (in "
       "a function that it calls, or in another thread); all ranks must execute this loop, so distribute only one of "
       "the two",
-      place, outer));
+      place, outer);
 }
 
 Status Loops::begin(Memory& memory, std::vector<Access> accesses, std::span<const Values> values, int shared, int flags,
@@ -293,7 +293,7 @@ Status Loops::begin(Memory& memory, std::vector<Access> accesses, std::span<cons
   if (by_chunks) flags &= ~(Loop::no_wait | Loop::later);
   Values ordered[View::most_loops];
   for (size_t k = 0; k < values.size(); ++k) {
-    if (values[k].step == 0) return Status::error(format("parallel for at %s: the step of a loop is 0", place));
+    if (values[k].step == 0) return Status::error("parallel for at %s: the step of a loop is 0", place);
     ordered[k] = ascending(values[k]);
   }
   const std::span<Values> loops(ordered, values.size());

@@ -27,9 +27,9 @@ Status check_runs(const std::vector<HomeRun>& homes) {
   constexpr size_t most_runs = 16384;
   if (homes.size() <= most_runs) return {};
   return Status::error(
-      format("this distribution cuts the array into %zu page runs, more than %zu mappings; divide an outer dimension "
-             "instead",
-             homes.size(), most_runs));
+      "this distribution cuts the array into %zu page runs, more than %zu mappings; divide an outer dimension "
+      "instead",
+      homes.size(), most_runs);
 }
 
 }  // namespace
@@ -42,8 +42,8 @@ Status Arrays::set_scalar(void* data, size_t bytes, const char* call) {
   Array* array = nullptr;
   HIROBA_TRY(in_call(call, find_first(data, array)));
   if (bytes != 1 && scalar_of(bytes) != bytes)
-    return Status::error(format("%s: values of an array have 1, 2, 4 or 8 bytes", call));
-  if (array->is_heap) return Status::error(format("%s: the address is of an object in %s", call, array->name));
+    return Status::error("%s: values of an array have 1, 2, 4 or 8 bytes", call);
+  if (array->is_heap) return Status::error("%s: the address is of an object in %s", call, array->name);
   array->scalar = static_cast<uint8_t>(bytes);
   return {};
 }
@@ -93,8 +93,8 @@ Status Arrays::close_guards(const Array& array) const {
   for (int r = 0; parts.stride != 0 && r < parts_.job.nranks; ++r) {
     char* const guard = array.data + static_cast<uint64_t>(r + 1) * parts.stride - parts.guard;
     if (parts_.is_here(r) && mprotect(guard, parts.guard, PROT_NONE) != 0)
-      return Status::error(format("check: cannot close the pages after %s %d's part of %s (%s)", parts.holder, r,
-                                  parts.name.c_str(), explain_error(errno).c_str()));
+      return Status::error("check: cannot close the pages after %s %d's part of %s (%s)", parts.holder, r,
+                           parts.name.c_str(), explain_error(errno).c_str());
   }
   return {};
 }
@@ -117,7 +117,7 @@ Status Arrays::check_room(const Array& array, const std::vector<HomeRun>& homes)
   uint64_t wanted = 0;
   const auto add = [&](const Array& a, const std::vector<HomeRun>& runs) {
     for (const HomeRun& run : runs) {
-      const bool here = parts_.job.node_fds[static_cast<size_t>(parts_.job.node_of(run.rank))] >= 0;
+      const bool here = parts_.job.node_fds[parts_.job.node_of(run.rank)] >= 0;
       wanted += here ? (run.pages << page_shift) - a.parts.guard : 0;
     }
   };
@@ -127,10 +127,9 @@ Status Arrays::check_room(const Array& array, const std::vector<HomeRun>& homes)
   });
   if (wanted <= machine_memory()) return {};
   return Status::error(
-      format("%s for this array makes %s of shared arrays, and this machine has %s of memory; if the array is to be "
-             "touched only in parts, use --sparse yes",
-             show_bytes(array.distribution.bytes()).c_str(), show_bytes(wanted).c_str(),
-             show_bytes(machine_memory()).c_str()));
+      "%s for this array makes %s of shared arrays, and this machine has %s of memory; if the array is to be "
+      "touched only in parts, use --sparse yes",
+      show_bytes(array.distribution.bytes()).c_str(), show_bytes(wanted).c_str(), show_bytes(machine_memory()).c_str());
 }
 
 // The rest of the last page after the array, and of the first page before it, belongs to no array and stays zero.
@@ -161,17 +160,16 @@ Status Arrays::unused(const Array& array) const {
   const char* const end = parts_.space.base() + (array.end_page << page_shift);
   const std::string user = parts_.collective.requests().user_of(array.data, end);
   if (user.empty()) return {};
-  return Status::error(
-      format("array %s is in use by %s, which was not waited for; wait for it first", array.name, user.c_str()));
+  return Status::error("array %s is in use by %s, which was not waited for; wait for it first", array.name,
+                       user.c_str());
 }
 
 // Finds the array that begins at the address.
 Status Arrays::find_first(void* data, Array*& out) const {
   HIROBA_TRY(find(data, out));
   if (out->data == data) return {};
-  return Status::error(
-      format("the address is %llu bytes inside array %s; give the address that the allocation returned",
-             static_cast<unsigned long long>(static_cast<char*>(data) - out->data), out->name));
+  return Status::error("the address is %lu bytes inside array %s; give the address that the allocation returned",
+                       static_cast<char*>(data) - out->data, out->name);
 }
 
 void FreedCounters::add(const Array& array) {
@@ -188,8 +186,8 @@ Status Arrays::free(void* data, const char* call) {
                                        "array was allocated? give the address that the allocation returned"));
   if (Array* known = nullptr; find(data, known).ok()) {
     if (known->is_heap)
-      return in_call(call, Status::error(
-                               format("the address is of an object in %s; %s frees it", known->name, known->freed_by)));
+      return in_call(call,
+                     Status::error("the address is of an object in %s; %s frees it", known->name, known->freed_by));
     HIROBA_TRY(in_call(call, unused(*known)));
   }
   HIROBA_TRY(parts_.collective.barriers().all(call));
@@ -230,9 +228,9 @@ Status Arrays::free(void* data, const char* call) {
 Status Arrays::check_movable(const Array& array) const {
   if (array.parts.stride == 0 && !array.is_heap) return {};
   return Status::error(
-      format("%s has a part for each rank, which stays with the rank; only arrays that are distributed as a whole can "
-             "get other homes",
-             array.parts.stride != 0 ? array.parts.name.c_str() : array.name));
+      "%s has a part for each rank, which stays with the rank; only arrays that are distributed as a whole can "
+      "get other homes",
+      array.parts.stride != 0 ? array.parts.name.c_str() : array.name);
 }
 
 // Distributes the same elements in another way.
@@ -281,8 +279,8 @@ Status Arrays::set_twin(void* data, Twin twin, const char* call) {
   if (parts_.cache == nullptr) return parts_.collective.barriers().all(call);
   if (at_fetch && !parts_.uffd.tracks_writes())
     return Status::error(
-        format("%s: twins at the fetch need asynchronous write tracking (Linux 6.7, tracking uffd-async); here: %s",
-               call, describe_tracking(parts_).c_str()));
+        "%s: twins at the fetch need asynchronous write tracking (Linux 6.7, tracking uffd-async); here: %s", call,
+        describe_tracking(parts_).c_str());
   HIROBA_TRY(parts_.consistency.sync_drop(call));  // sends home what is cached and written
   parts_.cache->remove(*array);
   HIROBA_TRY(parts_.cache->copies.add(*array, at_fetch));
@@ -348,7 +346,7 @@ std::string element_name(const Array& array, int64_t byte) {
   std::string indices;
   int64_t element = byte / static_cast<int64_t>(d.element_bytes());
   for (int i = d.dims() - 1; i >= 0; element /= d.dim(i--))
-    indices.insert(0, format("[%lld]", static_cast<long long>(i == 0 ? element : element % d.dim(i))));
+    indices.insert(0, format("[%ld]", i == 0 ? element : element % d.dim(i)));
   return array.name + indices;
 }
 
@@ -360,10 +358,8 @@ std::string Arrays::explain_part(const Array& array, const char* address) const 
   const auto element = static_cast<int64_t>(parts.element);
   const int64_t byte = distance - part * stride - static_cast<int64_t>(parts.gap);
   const int64_t index = byte < 0 ? -((-byte + element - 1) / element) : byte / element;
-  return format("out of range: element %lld of %s %lld's part of %s, which has %llu elements of %llu bytes",
-                static_cast<long long>(index), parts.holder, static_cast<long long>(part), parts.name.c_str(),
-                static_cast<unsigned long long>(parts.bytes / parts.element),
-                static_cast<unsigned long long>(parts.element));
+  return format("out of range: element %ld of %s %ld's part of %s, which has %lu elements of %lu bytes", index,
+                parts.holder, part, parts.name.c_str(), parts.bytes / parts.element, parts.element);
 }
 
 // Explains an address to a user who used it wrongly. Also called in the fault handler, just before the process ends.
@@ -379,28 +375,23 @@ std::string Arrays::explain(const void* address) const {
   });
   const char* const at = static_cast<const char*>(address);
   const auto describe = [](const Array& a) {
-    return format("array %s (%llu elements of %llu bytes)", a.name,
-                  static_cast<unsigned long long>(a.distribution.elements()),
-                  static_cast<unsigned long long>(a.distribution.element_bytes()));
+    return format("array %s (%lu elements of %lu bytes)", a.name, a.distribution.elements(),
+                  a.distribution.element_bytes());
   };
   if (before != nullptr && before->freed && page < before->end_page)
-    return format("use after %s of %s, index %lld", before->freed_by, describe(*before).c_str(),
-                  static_cast<long long>((at - before->data) /
-                                         static_cast<int64_t>(before->distribution.element_bytes())));
+    return format("use after %s of %s, index %ld", before->freed_by, describe(*before).c_str(),
+                  (at - before->data) / static_cast<int64_t>(before->distribution.element_bytes()));
   const uint64_t past =
       before == nullptr ? UINT64_MAX : static_cast<uint64_t>(at - (before->data + before->distribution.bytes()));
   const uint64_t short_of = after == nullptr ? UINT64_MAX : static_cast<uint64_t>(after->data - at);
   if (after != nullptr && short_of < past && short_of < Space::unit)
-    return format("out of range: %llu bytes before the start of %s", static_cast<unsigned long long>(short_of),
-                  describe(*after).c_str());
+    return format("out of range: %lu bytes before the start of %s", short_of, describe(*after).c_str());
   if (before == nullptr) return format("address %p belongs to no shared array", address);
   if (at < before->data)
-    return format("out of range: %llu bytes before the start of %s", static_cast<unsigned long long>(before->data - at),
-                  describe(*before).c_str());
-  return format("out of range: index %llu, %llu bytes past the end of %s",
-                static_cast<unsigned long long>(static_cast<uint64_t>(at - before->data) /
-                                                before->distribution.element_bytes()),
-                static_cast<unsigned long long>(past), describe(*before).c_str());
+    return format("out of range: %lu bytes before the start of %s", before->data - at, describe(*before).c_str());
+  return format("out of range: index %lu, %lu bytes past the end of %s",
+                static_cast<uint64_t>(at - before->data) / before->distribution.element_bytes(), past,
+                describe(*before).c_str());
 }
 
 }  // namespace hiroba

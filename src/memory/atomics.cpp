@@ -18,8 +18,8 @@ Status Atomics::locate(void* address, unsigned bytes, Target& out) const {
   Array* array = nullptr;
   HIROBA_TRY(parts_.arrays.find(address, array));
   if (reinterpret_cast<uintptr_t>(address) % bytes != 0)
-    return Status::error(format("atomic on %u bytes at %p, which is not a multiple of %u, in array %s", bytes, address,
-                                bytes, array->name));
+    return Status::error("atomic on %u bytes at %p, which is not a multiple of %u, in array %s", bytes, address, bytes,
+                         array->name);
   const int rank = array->home(parts_.page_of(address)).rank;
   out = {rank, parts_.space.offset(address), array, parts_.is_here(rank)};
   return {};

@@ -7,15 +7,13 @@ namespace hiroba {
 Status Distribution::make(std::span<const int64_t> dim, std::span<const int64_t> div, uint64_t element_bytes, int first,
                           int count, int nranks, Distribution& out) {
   const auto n = dim.size();
-  if (n == 0 || n > max_dims) return Status::error(format("an array has 1 to %d dimensions, not %zu", max_dims, n));
-  if (div.size() != n)
-    return Status::error(format("dim has %zu entries and div has %zu; both end with -1", n, div.size()));
+  if (n == 0 || n > max_dims) return Status::error("an array has 1 to %d dimensions, not %zu", max_dims, n);
+  if (div.size() != n) return Status::error("dim has %zu entries and div has %zu; both end with -1", n, div.size());
   if (element_bytes == 0 || element_bytes > (uint64_t{1} << 40))
-    return Status::error(format("element size %llu is not in 1..2^40; was it negative?",
-                                static_cast<unsigned long long>(element_bytes)));
+    return Status::error("element size %lu is not in 1..2^40; was it negative?", element_bytes);
   if (first < 0 || first >= nranks || count < 1 || count > nranks - first)
-    return Status::error(format("ranks %d..%lld do not exist: the job has ranks 0..%d", first,
-                                static_cast<long long>(first) + count - 1, nranks - 1));
+    return Status::error("ranks %d..%ld do not exist: the job has ranks 0..%d", first, int64_t{first} + count - 1,
+                         nranks - 1);
   Distribution d;
   d.dims_ = static_cast<int>(n);
   d.first_ = first;
@@ -23,12 +21,10 @@ Status Distribution::make(std::span<const int64_t> dim, std::span<const int64_t>
   int64_t pieces = 1;
   uint64_t elements = 1;
   for (size_t i = n; i-- > 0;) {
-    if (dim[i] < 1)
-      return Status::error(format("dim[%zu] = %lld; an extent is at least 1", i, static_cast<long long>(dim[i])));
+    if (dim[i] < 1) return Status::error("dim[%zu] = %ld; an extent is at least 1", i, dim[i]);
     if (div[i] < 1 || div[i] > dim[i])
-      return Status::error(format("div[%zu] = %lld does not fit dim[%zu] = %lld: pieces are 1..%lld", i,
-                                  static_cast<long long>(div[i]), i, static_cast<long long>(dim[i]),
-                                  static_cast<long long>(dim[i])));
+      return Status::error("div[%zu] = %ld does not fit dim[%zu] = %ld: pieces are 1..%ld", i, div[i], i, dim[i],
+                           dim[i]);
     d.dim_[i] = dim[i], d.div_[i] = div[i], d.block_[i] = (dim[i] + div[i] - 1) / div[i];
     d.stride_[i] = elements;
     if (__builtin_mul_overflow(elements, static_cast<uint64_t>(dim[i]), &elements) ||
@@ -36,23 +32,22 @@ Status Distribution::make(std::span<const int64_t> dim, std::span<const int64_t>
       return Status::error("the number of elements overflows 64 bits");
   }
   if (uint64_t bytes = 0; __builtin_mul_overflow(elements, element_bytes, &bytes) || bytes > (uint64_t{1} << 62))
-    return Status::error(format("%llu elements of %llu bytes overflow the address range; was a size negative?",
-                                static_cast<unsigned long long>(elements),
-                                static_cast<unsigned long long>(element_bytes)));
+    return Status::error("%lu elements of %lu bytes overflow the address range; was a size negative?", elements,
+                         element_bytes);
   if (pieces > count)
-    return Status::error(format("div makes %lld pieces for %d ranks; the product of div is at most the number of ranks",
-                                static_cast<long long>(pieces), count));
+    return Status::error("div makes %ld pieces for %d ranks; the product of div is at most the number of ranks", pieces,
+                         count);
   d.elements_ = elements;
   for (int i = 0; i < d.dims_; ++i)
-    if (div[static_cast<size_t>(i)] > 1) d.innermost_ = i;
+    if (div[i] > 1) d.innermost_ = i;
   out = d;
   return {};
 }
 
 Status Distribution::make_cut(std::span<const int64_t> cuts, uint64_t element_bytes, int nranks, Distribution& out) {
   if (static_cast<int>(cuts.size()) != nranks + 1 || cuts.front() != 0 || !std::is_sorted(cuts.begin(), cuts.end()))
-    return Status::error(
-        format("%zu cuts for %d ranks; they begin with 0, ascend, and end with the extent", cuts.size(), nranks));
+    return Status::error("%zu cuts for %d ranks; they begin with 0, ascend, and end with the extent", cuts.size(),
+                         nranks);
   const int64_t extent = cuts.back(), whole = 1;
   Distribution d;
   HIROBA_TRY(make({&extent, 1}, {&whole, 1}, element_bytes, 0, 1, nranks, d));
@@ -93,7 +88,7 @@ std::array<Range, Distribution::max_dims> Distribution::box(int rank) const {
     return box;
   }
   int64_t piece = rank - first_, pieces = 1;
-  for (int d = 0; d < dims_; ++d) pieces *= div_[static_cast<size_t>(d)];
+  for (int d = 0; d < dims_; ++d) pieces *= div_[d];
   if (piece < 0 || piece >= pieces) return box;
   bool empty = false;
   for (size_t d = static_cast<size_t>(dims_); d-- > 0;) {

@@ -32,8 +32,8 @@ class Distribution {
   static Status make_cut(std::span<const int64_t> cuts, uint64_t element_bytes, int nranks, Distribution& out);
 
   int dims() const { return dims_; }
-  int64_t dim(int d) const { return dim_[static_cast<size_t>(d)]; }
-  int64_t div(int d) const { return div_[static_cast<size_t>(d)]; }
+  int64_t dim(int d) const { return dim_[d]; }
+  int64_t div(int d) const { return div_[d]; }
   int first() const { return first_; }
   uint64_t element_bytes() const { return element_bytes_; }
   uint64_t elements() const { return elements_; }

@@ -25,8 +25,8 @@ Status map_of_node(const MemoryParts& parts, uint64_t offset, uint64_t bytes) {
   char* const at = parts.space.base() + offset;
   if (mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, parts.node_fd(), static_cast<off_t>(offset)) ==
       MAP_FAILED)
-    return Status::error(
-        format("cannot map %s of the node's memory (%s)", show_bytes(bytes).c_str(), explain_error(errno).c_str()));
+    return Status::error("cannot map %s of the node's memory (%s)", show_bytes(bytes).c_str(),
+                         explain_error(errno).c_str());
   madvise(at, bytes, MADV_DONTDUMP);  // leave it out of core files, as all of the range
   return {};
 }
@@ -95,7 +95,7 @@ Status start_tracking(MemoryParts& p, const Options& options) {
   const std::string& way = options.text("tracking");
   HIROBA_TRY(p.pagemap.open());
   if (p.twin_at_fetch && way != "auto" && way != "uffd-async")
-    return Status::error(format("option twin=fetch needs tracking=uffd-async, not %s", way.c_str()));
+    return Status::error("option twin=fetch needs tracking=uffd-async, not %s", way.c_str());
   if (way == "mprotect") return {};
   const Status tracks = way == "uffd" ? Status::error("not asked for") : p.uffd.open(true);
   if (tracks.ok()) {
@@ -117,8 +117,8 @@ Status start_cache(MemoryParts& p, const Options& options) {
   if (limit == 0) limit = machine_memory() / 4 / static_cast<uint64_t>(p.job.ranks_here());
   constexpr uint64_t least = 64;
   if (limit < least * page_bytes)
-    return Status::error(format("option cache=%s: the page cache needs at least %s", options.text("cache").c_str(),
-                                show_bytes(least * page_bytes).c_str()));
+    return Status::error("option cache=%s: the page cache needs at least %s", options.text("cache").c_str(),
+                         show_bytes(least * page_bytes).c_str());
   CacheConfig config;
   config.layout = p.layout, config.job = p.job, config.base = p.space.base(), config.transport = p.transport.get();
   config.arrays = &p.table, config.uffd = &p.uffd, config.pagemap = &p.pagemap, config.notices = &p.notices,
@@ -144,9 +144,9 @@ Status join(MemoryParts& p, const Options& options, const std::function<Status(T
   p.layout.space = options.bytes("space") / Space::unit * Space::unit;
   if (p.layout.space < Space::least)
     return Status::error(
-        format("option space=%s is less than %s, the room that the smallest array takes; give at least "
-               "that, or leave the option out",
-               options.text("space").c_str(), show_bytes(Space::least).c_str()));
+        "option space=%s is less than %s, the room that the smallest array takes; give at least "
+        "that, or leave the option out",
+        options.text("space").c_str(), show_bytes(Space::least).c_str());
   p.layout.nranks = job.nranks, p.layout.nnodes = job.nnodes;
   HIROBA_TRY(Heap::part_size(options, job.nranks, p.layout.space, p.layout.heap_bytes));
   p.sparse = options.flag("sparse"), p.check = options.flag("check");
@@ -211,7 +211,7 @@ Memory::Acquires Memory::acquires() const { return parts_->intervals.counts(); }
 Status Memory::start(const Options& options, const char* call,
                      const std::function<Status(Transport&, const Job&)>& listen, std::unique_ptr<Memory>& out) {
   if (sysconf(_SC_PAGESIZE) != static_cast<long>(page_bytes))
-    return Status::error(format("this machine has pages of %ld bytes; only 4096 is supported", sysconf(_SC_PAGESIZE)));
+    return Status::error("this machine has pages of %ld bytes; only 4096 is supported", sysconf(_SC_PAGESIZE));
   std::unique_ptr<Memory> memory(new Memory);
   HIROBA_TRY(join(*memory->parts_, options, listen));
   install_fault_handler(*memory->parts_);

@@ -77,7 +77,7 @@ struct MemoryParts {
 
   uint64_t page_of(const void* address) const { return space.offset(address) >> page_shift; }
   bool is_here(int rank) const { return job.node_of(rank) == job.node; }
-  int node_fd() const { return job.node_fds[static_cast<size_t>(job.node)]; }
+  int node_fd() const { return job.node_fds[job.node]; }
   // Drops every copy. No other thread of the rank touches shared memory.
   void drop() {
     if (cache == nullptr) return;

@@ -31,14 +31,13 @@ class SparseFile {
   Status create(const char* name, uint64_t bytes) {
     bytes_ = bytes;
     fd_ = memfd_create(name, MFD_CLOEXEC);
-    if (fd_ < 0)
-      return Status::error(format("cannot create a memory file for %s (%s)", name, explain_error(errno).c_str()));
+    if (fd_ < 0) return Status::error("cannot create a memory file for %s (%s)", name, explain_error(errno).c_str());
     HIROBA_TRY(size_file(fd_, bytes, name));
     char* const at = reserve_addresses(bytes);
     constexpr int flags = MAP_SHARED | MAP_FIXED;
     if (at == nullptr || mmap(at, bytes, PROT_READ | PROT_WRITE, flags, fd_, 0) == MAP_FAILED)
-      return Status::error(format("cannot map %llu GiB of addresses for %s (%s); is the option space too large?",
-                                  static_cast<unsigned long long>(bytes >> 30), name, explain_error(errno).c_str()));
+      return Status::error("cannot map %lu GiB of addresses for %s (%s); is the option space too large?", bytes >> 30,
+                           name, explain_error(errno).c_str());
     madvise(at, bytes, MADV_DONTDUMP);
     data_ = at;
     return {};

@@ -98,15 +98,13 @@ struct SectionOf {
   std::string shape() const { return view().shape(); }
   const char* end() const { return address + bounds().high; }
 
-  void add(int64_t of_count, int64_t of_stride) {
-    count[static_cast<size_t>(dims)] = of_count, stride[static_cast<size_t>(dims++)] = of_stride;
-  }
+  void add(int64_t of_count, int64_t of_stride) { count[dims] = of_count, stride[dims++] = of_stride; }
   // The same blocks in the same order, one after the other from `at` on.
   SectionOf dense(char* at = nullptr) const {
     SectionOf out = *this;
     out.address = at;
     auto step = static_cast<int64_t>(bytes);
-    for (int d = dims - 1; d >= 0; step *= count[static_cast<size_t>(d--)]) out.stride[static_cast<size_t>(d)] = step;
+    for (int d = dims - 1; d >= 0; step *= count[d--]) out.stride[d] = step;
     return out;
   }
   // As many blocks, all at the same place: one value that is used again for each.

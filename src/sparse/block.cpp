@@ -27,7 +27,7 @@ std::vector<int32_t> natural_order(const std::vector<int64_t>& start) {
 // Returns rows by descending length, among `sorted_together` of them.
 std::vector<int32_t> sorted_order(const std::vector<int64_t>& start) {
   std::vector<int32_t> order = natural_order(start);
-  const auto length = [&](int32_t i) { return start[static_cast<size_t>(i) + 1] - start[static_cast<size_t>(i)]; };
+  const auto length = [&](int32_t i) { return start[static_cast<size_t>(i) + 1] - start[i]; };
   const auto n = std::ssize(order);
   for (int64_t i = 0; i < n; i += sorted_together)
     std::stable_sort(order.begin() + i, order.begin() + std::min(n, i + sorted_together),
@@ -64,13 +64,11 @@ SparseBlock<T> SparseBlock<T>::as_sell(const LocalRows<T>& rows, const std::vect
   LocalRows<T>& to = out.waiting_;
   constexpr int64_t c = slice_rows<T>;
   // A row without entries has no column that its zeros could multiply.
-  const auto is_empty = [&](int32_t i) {
-    return rows.start[static_cast<size_t>(i)] == rows.start[static_cast<size_t>(i) + 1];
-  };
+  const auto is_empty = [&](int32_t i) { return rows.start[i] == rows.start[static_cast<size_t>(i) + 1]; };
   std::vector<int32_t> order;
   for (const int32_t i : all) {
     if (!is_empty(i)) order.push_back(i);
-    else out.empty_.push_back(rows.to[static_cast<size_t>(i)]);
+    else out.empty_.push_back(rows.to[i]);
   }
   std::sort(out.empty_.begin(), out.empty_.end());
   const auto n = std::ssize(order);
@@ -78,7 +76,7 @@ SparseBlock<T> SparseBlock<T>::as_sell(const LocalRows<T>& rows, const std::vect
     const int64_t here = std::min(c, n - first);
     int64_t longest = 0;
     for (int64_t l = 0; l < here; ++l) {
-      const auto row = static_cast<size_t>(order[static_cast<size_t>(first + l)]);
+      const auto row = static_cast<size_t>(order[first + l]);
       out.length_.push_back(static_cast<int32_t>(rows.start[row + 1] - rows.start[row]));
       longest = std::max<int64_t>(longest, out.length_.back());
       to.to.push_back(rows.to[row]);
@@ -86,7 +84,7 @@ SparseBlock<T> SparseBlock<T>::as_sell(const LocalRows<T>& rows, const std::vect
     const size_t at = to.column.size();
     to.column.resize(at + static_cast<size_t>(longest * c), 0), to.value.resize(to.column.size(), T(0));
     for (int64_t l = 0; l < here; ++l) {
-      const auto row = static_cast<size_t>(order[static_cast<size_t>(first + l)]);
+      const auto row = static_cast<size_t>(order[first + l]);
       const auto begin = static_cast<size_t>(rows.start[row]), count = static_cast<size_t>(rows.start[row + 1]) - begin;
       for (size_t k = 0; k < static_cast<size_t>(longest); ++k) {
         const size_t place = at + k * static_cast<size_t>(c) + static_cast<size_t>(l);
@@ -149,7 +147,7 @@ template <typename T>
 void SparseBlock<T>::clear_empty(T* y) const {
   const auto n = std::ssize(empty_);
   in_parts(n, n * static_cast<int64_t>(sizeof(T) + sizeof(int32_t)), 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) y[empty_[static_cast<size_t>(i)]] = T(0);
+    for (int64_t i = begin; i < end; ++i) y[empty_[i]] = T(0);
   });
 }
 
@@ -176,8 +174,7 @@ LocalRows<T> SparseBlock<T>::entries() const {
   for (int64_t i = 0; i < rows_; ++i)
     results.push_back(placed_.to != nullptr ? placed_.to[i] : static_cast<int32_t>(i));
   std::iota(stored_as.begin(), stored_as.end(), 0);
-  std::sort(stored_as.begin(), stored_as.end(),
-            [&](int32_t a, int32_t b) { return results[static_cast<size_t>(a)] < results[static_cast<size_t>(b)]; });
+  std::sort(stored_as.begin(), stored_as.end(), [&](int32_t a, int32_t b) { return results[a] < results[b]; });
   constexpr int64_t c = slice_rows<T>;
   auto empty = empty_.begin();
   const auto add_empty = [&](int32_t before) {
@@ -185,14 +182,14 @@ LocalRows<T> SparseBlock<T>::entries() const {
       out.to.push_back(*empty), out.start.push_back(out.start.back());
   };
   for (const int32_t i : stored_as) {
-    add_empty(results[static_cast<size_t>(i)]);
+    add_empty(results[i]);
     const int64_t first = sell_ ? placed_.start[i / c] + i % c : placed_.start[i], step = sell_ ? c : 1;
-    const int64_t count = sell_ ? length_[static_cast<size_t>(i)] : placed_.start[i + 1] - placed_.start[i];
+    const int64_t count = sell_ ? length_[i] : placed_.start[i + 1] - placed_.start[i];
     for (int64_t k = 0; k < count; ++k) {
       out.column.push_back(placed_.column[first + k * step]);
       out.value.push_back(placed_.value[first + k * step]);
     }
-    out.to.push_back(results[static_cast<size_t>(i)]);
+    out.to.push_back(results[i]);
     out.start.push_back(std::ssize(out.column));
   }
   add_empty(std::numeric_limits<int32_t>::max());

@@ -25,8 +25,7 @@ RowPiece<T> sorted_rows(int64_t first, int64_t rows, const std::vector<std::vect
   };
   std::vector<Placed> columns(static_cast<size_t>(begin.back()));
   for (const auto& part : parts)
-    for (const Entry<T>& e : part)
-      columns[static_cast<size_t>(next[static_cast<size_t>(e.row - first)]++)] = {e.column, e.value};
+    for (const Entry<T>& e : part) columns[next[e.row - first]++] = {e.column, e.value};
   for (size_t i = 0; i < static_cast<size_t>(rows); ++i) {
     Placed* const placed = columns.data();
     out.add_row(std::span(placed + begin[i], placed + begin[i + 1]));
@@ -39,7 +38,7 @@ RowPiece<T> sorted_rows(int64_t first, int64_t rows, const std::vector<std::vect
 template <typename T>
 Status collect(const Ranks& ranks, const Rows& rows, const std::vector<Entry<T>>& entries, RowPiece<T>& out) {
   std::vector<std::vector<Entry<T>>> to(static_cast<size_t>(ranks.count())), from;
-  for (const Entry<T>& e : entries) to[static_cast<size_t>(rows.owner(e.row))].push_back(e);
+  for (const Entry<T>& e : entries) to[rows.owner(e.row)].push_back(e);
   HIROBA_TRY(ranks.exchange(to, from));
   to.clear();
   out = sorted_rows(rows.begin(ranks.me()), rows.of(ranks.me()), from);
@@ -54,7 +53,7 @@ Status divide_by_entries(const Ranks& ranks, int64_t n, const RowPiece<T>& piece
   before[static_cast<size_t>(ranks.me()) + 1] = piece.start.back() + piece.rows();
   HIROBA_TRY(ranks.add(std::span(before)));
   std::partial_sum(before.begin(), before.end(), before.begin());
-  const int64_t mine = before[static_cast<size_t>(ranks.me())], all = before.back();
+  const int64_t mine = before[ranks.me()], all = before.back();
   const int64_t unit = n / ranks.count() >= 8 * aligned_rows ? aligned_rows : 1;
   // The rank that has a row finds its cut.
   std::vector<int64_t> cuts(count + 1);
@@ -143,10 +142,9 @@ Status check_symmetry(const Ranks& ranks, const Rows& rows, Symmetry symmetry, c
       const T mine = at == column ? piece.value[k++] : T(0), theirs = against == column ? other.value[m++] : T(0);
       if (std::abs(mine - theirs) <= rounding * std::max(std::abs(mine), std::abs(theirs))) continue;
       const bool hermitian = symmetry == Symmetry::hermitian;
-      return Status::error(
-          format("the matrix is said to be %s, and entry (%ld, %ld) is %s where (%ld, %ld) makes it %s",
-                 hermitian ? "Hermitian" : "symmetric", piece.first + i, column, show(mine).c_str(), column,
-                 piece.first + i, show(theirs).c_str()));
+      return Status::error("the matrix is said to be %s, and entry (%ld, %ld) is %s where (%ld, %ld) makes it %s",
+                           hermitian ? "Hermitian" : "symmetric", piece.first + i, column, show(mine).c_str(), column,
+                           piece.first + i, show(theirs).c_str());
     }
   }
   return {};

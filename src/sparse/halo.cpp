@@ -9,7 +9,7 @@ template <typename T>
 Status Halo<T>::plan(const Ranks& ranks, const Rows& rows, const std::vector<int64_t>& needed) {
   const auto n = static_cast<size_t>(ranks.count());
   std::vector<std::vector<int64_t>> wanted(n), requested;
-  for (const int64_t row : needed) wanted[static_cast<size_t>(rows.owner(row))].push_back(row);
+  for (const int64_t row : needed) wanted[rows.owner(row)].push_back(row);
   HIROBA_TRY(ranks.exchange(wanted, requested));
   std::vector<size_t> gives, takes;
   index_.clear();
@@ -28,7 +28,7 @@ Status Halo<T>::plan(const Ranks& ranks, const Rows& rows, const std::vector<int
   any_ = cuts[n] > 0, planned_ = true;
   if (!any_) return {};
   HIROBA_TRY(ranks.allocate(cuts, sizeof(T), "elements for other ranks", array_));
-  packed_ = static_cast<T*>(array_) + cuts[static_cast<size_t>(ranks.me())];
+  packed_ = static_cast<T*>(array_) + cuts[ranks.me()];
   plan_ = plan_alltoallv(packed_, BlockTable::one_after_another(gives), elements_.data(),
                          BlockTable::one_after_another(takes));
   return {};
@@ -38,7 +38,7 @@ template <typename T>
 Status Halo<T>::start(const Ranks& ranks, const T* x) {
   if (!any_) return {};
   in_parts(sent(), sent() * static_cast<int64_t>(sizeof(T)), line_elements<T>, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) packed_[i] = x[index_[static_cast<size_t>(i)]];
+    for (int64_t i = begin; i < end; ++i) packed_[i] = x[index_[i]];
   });
   return operation_.start(ranks, plan_, "elements of a sparse product");
 }

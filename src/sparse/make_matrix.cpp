@@ -18,19 +18,19 @@ Status check_size(const Ranks& ranks, int64_t n, const MatrixOptions& options) {
   const int64_t values[] = {n, static_cast<int64_t>(options.format), static_cast<int64_t>(options.symmetry),
                             options.one_triangle ? 1 : 0};
   HIROBA_TRY(ranks.agree(values, "numbers of rows, or flags"));
-  if (n < 1) return Status::error(format("a matrix of %ld rows; it has at least 1", n));
+  if (n < 1) return Status::error("a matrix of %ld rows; it has at least 1", n);
   if ((n - 1) / ranks.count() < most_rows) return {};
-  return Status::error(
-      format("a matrix of %ld rows on %d ranks; a rank has at most %ld; use more ranks", n, ranks.count(), most_rows));
+  return Status::error("a matrix of %ld rows on %d ranks; a rank has at most %ld; use more ranks", n, ranks.count(),
+                       most_rows);
 }
 
 template <typename T>
 Status check_entry(int64_t n, const Entry<T>& e, const char* from, int64_t number) {
   if (e.row < 0 || e.row >= n || e.column < 0 || e.column >= n)
-    return Status::error(format("%s %ld: entry (%ld, %ld) is outside the matrix, whose rows and columns are 0..%ld",
-                                from, number, e.row, e.column, n - 1));
+    return Status::error("%s %ld: entry (%ld, %ld) is outside the matrix, whose rows and columns are 0..%ld", from,
+                         number, e.row, e.column, n - 1);
   if (!is_finite(e.value))
-    return Status::error(format("%s %ld: entry (%ld, %ld) is not a finite number", from, number, e.row, e.column));
+    return Status::error("%s %ld: entry (%ld, %ld) is not a finite number", from, number, e.row, e.column);
   return {};
 }
 
@@ -71,7 +71,7 @@ template <typename T>
 Status matrix_of_function(const Ranks& ranks, int64_t n, int64_t most, const RowFunction<T>& row,
                           const MatrixOptions& options, std::unique_ptr<SparseMatrix<T>>& out) {
   HIROBA_TRY(check_size(ranks, n, options));
-  if (most < 1) return Status::error(format("a row has at most %ld entries; it must be at least 1", most));
+  if (most < 1) return Status::error("a row has at most %ld entries; it must be at least 1", most);
   const Rows rows = Rows::equal(n, ranks.count());
   std::vector<int64_t> columns(static_cast<size_t>(most));
   std::vector<T> values(static_cast<size_t>(most));
@@ -81,7 +81,7 @@ Status matrix_of_function(const Ranks& ranks, int64_t n, int64_t most, const Row
   for (int64_t i = piece.first; i < rows.end(ranks.me()); ++i) {
     const int64_t count = row(i, columns.data(), values.data());
     if (count < 0 || count > most)
-      return Status::error(format("the function gives %ld entries for row %ld; it may give up to %ld", count, i, most));
+      return Status::error("the function gives %ld entries for row %ld; it may give up to %ld", count, i, most);
     of_row.clear();
     for (size_t k = 0; k < static_cast<size_t>(count); ++k) {
       of_row.push_back({i, columns[k], values[k]});
@@ -106,8 +106,8 @@ Status matrix_of_file(const Ranks& ranks, const std::string& path, const MatrixO
   auto found = std::ssize(entries);
   HIROBA_TRY(ranks.add(found));
   if (found != header.entries)
-    return Status::error(format("%s has %ld entries, and says that it has %ld%s", path.c_str(), found, header.entries,
-                                found < header.entries ? ": it is truncated" : ""));
+    return Status::error("%s has %ld entries, and says that it has %ld%s", path.c_str(), found, header.entries,
+                         found < header.entries ? ": it is truncated" : "");
   mirror(header.symmetry, entries);
   MatrixOptions rest = options;
   const bool same = header.symmetry == options.symmetry;
@@ -125,12 +125,12 @@ Status check_vector(const Rows& rows, const char* name, const SharedVector& vect
     if (!status.ok() || (owner == run.owner && run.end <= rows.end(owner))) return;
     const int64_t at = owner == run.owner ? rows.end(owner) : run.begin;
     status = Status::error(
-        format("%s: rank %d has its element %ld, and rank %d row %ld; take a vector that is divided as the "
-               "rows are, and copy this one into it, if that is meant",
-               name, run.owner, at, rows.owner(at), at));
+        "%s: rank %d has its element %ld, and rank %d row %ld; take a vector that is divided as the "
+        "rows are, and copy this one into it, if that is meant",
+        name, run.owner, at, rows.owner(at), at);
   });
   if (!status.ok() || vector.step == vector.bytes) return status;
-  return Status::error(format("%s: its elements are not one after another", name));
+  return Status::error("%s: its elements are not one after another", name);
 }
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a type cannot be in parentheses.

@@ -23,18 +23,18 @@ MarketFile::~MarketFile() {
 Status MarketFile::open(const std::string& path) {
   name_ = path;
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return Status::error(format("cannot open %s (%s)", path.c_str(), explain_error(errno).c_str()));
+  if (file < 0) return Status::error("cannot open %s (%s)", path.c_str(), explain_error(errno).c_str());
   struct stat about = {};
   if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) {
     close(file);
-    return Status::error(format("%s is no regular file", path.c_str()));
+    return Status::error("%s is no regular file", path.c_str());
   }
   const auto bytes = static_cast<size_t>(about.st_size);
   if (bytes > 0) mapped_ = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file, 0);
   close(file);
   if (mapped_ == MAP_FAILED) {
     mapped_ = nullptr;
-    return Status::error(format("cannot read %s (%s)", path.c_str(), explain_error(errno).c_str()));
+    return Status::error("cannot read %s (%s)", path.c_str(), explain_error(errno).c_str());
   }
   text_ = {static_cast<const char*>(mapped_), bytes};
   return {};
@@ -43,7 +43,7 @@ Status MarketFile::open(const std::string& path) {
 Status MarketFile::error(size_t at, const std::string& what) const {
   const auto lines =
       std::count(text_.begin(), text_.begin() + static_cast<ptrdiff_t>(std::min(at, text_.size())), '\n');
-  return Status::error(format("%s:%ld: %s", name_.c_str(), lines + 1, what.c_str()));
+  return Status::error("%s:%ld: %s", name_.c_str(), lines + 1, what.c_str());
 }
 
 size_t MarketFile::line_from(size_t at) const {
@@ -139,8 +139,8 @@ Status MarketFile::read_header(Header& out) {
   constexpr std::string_view begins = "%%MatrixMarket";
   if (text_.empty()) return Status::error(name_ + " is empty");
   if (!text_.starts_with(begins))
-    return Status::error(format("%s is no Matrix Market file: it does not begin with %%%%MatrixMarket%s", name_.c_str(),
-                                text_.substr(0, 512).find('\0') == std::string_view::npos ? "" : ", and it is binary"));
+    return Status::error("%s is no Matrix Market file: it does not begin with %%%%MatrixMarket%s", name_.c_str(),
+                         text_.substr(0, 512).find('\0') == std::string_view::npos ? "" : ", and it is binary");
   HIROBA_TRY(words_of_header(text_.substr(0, text_.find('\n')), out));
   size_t at = line_from(1);
   while (at < text_.size()) {

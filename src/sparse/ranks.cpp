@@ -34,7 +34,7 @@ Status Ranks::agree(std::span<const int64_t> values, const char* what) const {
   HIROBA_TRY(add(std::span(bounds), Op::max));
   for (size_t i = 0; i < bounds.size(); i += 2)
     if (bounds[i] != ~bounds[i + 1])
-      return Status::error(format("ranks give different %s; all ranks make this call with the same", what));
+      return Status::error("ranks give different %s; all ranks make this call with the same", what);
   return {};
 }
 
@@ -46,7 +46,7 @@ Status Ranks::allocate(const std::vector<int64_t>& cuts, size_t bytes, const cha
   const std::string call = format("%s: %s of %ld elements", call_.name, what, cuts.back());
   request.call = call.c_str(), request.place = call_.place, request.freed_by = "sms_free";
   if (const Status made = memory_->arrays().allocate(request, out); !made.ok())
-    return Status::error(format("%s: %s", what, made.message().c_str()));
+    return Status::error("%s: %s", what, made.message().c_str());
   return {};
 }
 

@@ -21,7 +21,7 @@ struct RowEntries {
   std::vector<T> value;
 
   int64_t rows() const { return std::ssize(start) - 1; }
-  size_t begin(int64_t row) const { return static_cast<size_t>(start[static_cast<size_t>(row)]); }
+  size_t begin(int64_t row) const { return static_cast<size_t>(start[row]); }
   size_t end(int64_t row) const { return begin(row + 1); }
 };
 
@@ -41,7 +41,7 @@ struct Rows {
 
   int64_t count() const { return cuts.back(); }
   int ranks() const { return static_cast<int>(cuts.size()) - 1; }
-  int64_t begin(int rank) const { return cuts[static_cast<size_t>(rank)]; }
+  int64_t begin(int rank) const { return cuts[rank]; }
   int64_t end(int rank) const { return cuts[static_cast<size_t>(rank) + 1]; }
   int64_t of(int rank) const { return end(rank) - begin(rank); }
   int owner(int64_t row) const {

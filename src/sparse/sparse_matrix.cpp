@@ -47,9 +47,9 @@ Status SparseMatrix<T>::make(const Ranks& ranks, const Rows& rows, const RowPiec
   p.needed_ = columns_of_others(piece, begin, end);
   if (end - begin > most_rows || std::ssize(p.needed_) > most_rows)
     return Status::error(
-        hiroba::format("this rank has %ld rows and uses %zu elements of others; a rank has at most %ld; "
-                       "use more ranks",
-                       end - begin, p.needed_.size(), most_rows));
+        "this rank has %ld rows and uses %zu elements of others; a rank has at most %ld; "
+        "use more ranks",
+        end - begin, p.needed_.size(), most_rows);
   LocalRows<T> own, others;
   split(piece, begin, end, p.needed_, own, others);
   p.own_ = SparseBlock<T>::make(std::move(own), format), p.others_ = SparseBlock<T>::make(std::move(others), format);
@@ -63,7 +63,7 @@ Status SparseMatrix<T>::make(const Ranks& ranks, const Rows& rows, const RowPiec
   HIROBA_TRY(ranks.add(p.facts_.entries));
   for (size_t r = 1; r < cuts.size(); ++r) cuts[r] += cuts[r - 1];
   HIROBA_TRY(ranks.allocate(cuts, page_bytes, "sparse matrix", p.memory_));
-  char* const part = static_cast<char*>(p.memory_) + cuts[static_cast<size_t>(ranks.me())] * page_bytes;
+  char* const part = static_cast<char*>(p.memory_) + cuts[ranks.me()] * page_bytes;
   const size_t own_bytes = p.own_.bytes();
   p.own_.place(part), p.others_.place(part + own_bytes);
   HIROBA_TRY(ranks.use_huge_pages(p.memory_));

@@ -24,7 +24,7 @@ struct TaskGraph {
   std::unique_ptr<Graph> recorded;
   bool freed = false;
   Status usable(const char* call) const {
-    return freed ? Status::error(format("%s: the graph was freed already, by hiroba_graph_free", call)) : Status();
+    return freed ? Status::error("%s: the graph was freed already, by hiroba_graph_free", call) : Status();
   }
 };
 
@@ -117,9 +117,9 @@ Status take_failure(const char* call, Domain& domain, int rank, Tasks::Failed* f
   const std::unique_ptr<Failure> taken(static_cast<Failure*>(domain.failure.exchange(nullptr)));
   if (failed != nullptr) return *failed = {rank, taken->what, std::move(taken->text)}, Status();
   return Status::error(
-      format("%s; %s cannot pass that on: call hiroba::taskwait before it, which throws what the task has thrown (in "
-             "C: hiroba_taskwait_failed)",
-             taken->text.c_str(), call));
+      "%s; %s cannot pass that on: call hiroba::taskwait before it, which throws what the task has thrown (in "
+      "C: hiroba_taskwait_failed)",
+      taken->text.c_str(), call);
 }
 
 // Waits; Watch checks the program's waits only: while a task waits, the program does, too, or it will.
@@ -144,7 +144,7 @@ Status append(const char* option, const std::string& file, int rank, const std::
   bool written = out != nullptr && std::fputs(text.c_str(), out) >= 0;
   if (out != nullptr) written = std::fclose(out) == 0 && written;
   if (written) return {};
-  return Status::error(format("option %s: cannot write %s (%s)", option, file.c_str(), explain_error(errno).c_str()));
+  return Status::error("option %s: cannot write %s (%s)", option, file.c_str(), explain_error(errno).c_str());
 }
 
 // The ranks write one after the other.
@@ -263,7 +263,7 @@ Status Tasks::create(std::span<const TaskAccess> accesses, const Spec& spec, voi
     if (Crew::here() == nullptr) return wrong_thread();
     const int nranks = parts_->memory->job().nranks;
     if (spec.on != anywhere && (spec.on < 0 || spec.on >= nranks))
-      return Status::error(format("on rank %d, but the job has ranks 0..%d", spec.on, nranks - 1));
+      return Status::error("on rank %d, but the job has ranks 0..%d", spec.on, nranks - 1);
   }
   Reductions& reductions = parent != nullptr ? children_of(*parts_, *parent, *this).reductions : *parts_->reductions;
   if (reductions.concern(accesses)) return reductions.create(accesses, spec, argument);
@@ -299,8 +299,7 @@ Status Tasks::wait(const char* call, Failed* failed) {
 // All tasks of all ranks have ended; copies that ranks have stay valid. An earlier failure stays in `failed`.
 Status Tasks::wait_for_all(const char* call, Failed* failed) {
   TaskParts& p = *parts_;
-  if (p.recording != nullptr)
-    return Status::error(format("%s in the function of a graph, which only creates tasks", call));
+  if (p.recording != nullptr) return Status::error("%s in the function of a graph, which only creates tasks", call);
   HIROBA_TRY(p.reductions->combine());
   Domain& domain = p.flow.domain();
   await(call, domain, [&] { return domain.all_ended(); });

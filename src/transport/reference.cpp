@@ -56,8 +56,8 @@ Status RankBarriers::group_barrier(uint64_t tag, std::span<const int>) {
 Status RankBarriers::late(std::span<const int> missing) const {
   const Transport::Config& config = core_.config();
   RankBoard& self = config.board->rank(config.job.rank);
-  std::string text = format("waited %.3g s (option timeout) in %s, collective call %llu, for ", config.timeout,
-                            self.where, static_cast<unsigned long long>(self.calls.load()));
+  std::string text = format("waited %.3g s (option timeout) in %s, collective call %lu, for ", config.timeout,
+                            self.where, self.calls.load());
   for (size_t i = 0; i < missing.size() && i < 8; ++i) {
     RankBoard& other = config.board->rank(missing[i]);
     text += format("%srank %d (%s%s)", i == 0 ? "" : ", ", missing[i],
@@ -83,9 +83,9 @@ Status RankBarriers::unequal(int a, int b, const std::function<void(int)>& learn
     return config.board->rank(rank).where;
   };
   return Status::error(
-      format("collective calls differ: rank %d is in %s, rank %d is in %s; every rank must make the same calls in "
-             "the same order with the same arguments",
-             a, call(a), b, call(b)));
+      "collective calls differ: rank %d is in %s, rank %d is in %s; every rank must make the same calls in "
+      "the same order with the same arguments",
+      a, call(a), b, call(b));
 }
 
 }  // namespace hiroba

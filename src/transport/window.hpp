@@ -20,8 +20,8 @@ class Window {
     base_ = reserve_addresses(extent);
     extent_ = extent;
     if (base_ != nullptr) return {};
-    return Status::error(format("cannot reserve %llu GiB of addresses for the window (%s)",
-                                static_cast<unsigned long long>(extent >> 30), explain_error(errno).c_str()));
+    return Status::error("cannot reserve %lu GiB of addresses for the window (%s)", extent >> 30,
+                         explain_error(errno).c_str());
   }
 
   void stop() {
@@ -33,9 +33,8 @@ class Window {
     void* const at =
         mmap(base_ + offset, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, static_cast<off_t>(offset));
     if (at != MAP_FAILED) return madvise(at, bytes, MADV_DONTDUMP), Status();
-    return Status::error(format("cannot map %llu bytes of shared memory (%s)%s", static_cast<unsigned long long>(bytes),
-                                explain_error(errno).c_str(),
-                                errno == ENOMEM ? ": distribute arrays in fewer pieces" : ""));
+    return Status::error("cannot map %lu bytes of shared memory (%s)%s", bytes, explain_error(errno).c_str(),
+                         errno == ENOMEM ? ": distribute arrays in fewer pieces" : "");
   }
 
   void detach(uint64_t offset, uint64_t bytes) {

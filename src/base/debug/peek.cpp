@@ -39,8 +39,7 @@ bool peeks_processes() {
 Status peek_process(Board& board, int rank, uint64_t address, void* to, size_t bytes) {
   const Status status = peek(board.rank(rank).pid.load(std::memory_order_relaxed), address, to, bytes);
   if (status.ok()) return {};
-  return Status::error(
-      format("cannot read %zu bytes of the memory of rank %d (%s)", bytes, rank, status.message().c_str()));
+  return Status::error("cannot read %zu bytes of the memory of rank %d (%s)", bytes, rank, status.message().c_str());
 }
 
 void let_others_peek() { prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); }

@@ -174,13 +174,12 @@ Status check_option(const Option& option, std::string_view value) {
     }
   }
   if (good) return {};
-  return Status::error(
-      format("option %s (%s): '%.*s' is not %s%s", option.name, environment_name(option).c_str(),
-             static_cast<int>(value.size()), value.data(),
-             option.kind == OptionKind::bytes    ? "a size such as 64M"
-             : option.kind == OptionKind::number ? "a number >= 0"
-                                                 : "one of ",
-             option.kind == OptionKind::choice || option.kind == OptionKind::flag ? option.choices : ""));
+  return Status::error("option %s (%s): '%.*s' is not %s%s", option.name, environment_name(option).c_str(),
+                       static_cast<int>(value.size()), value.data(),
+                       option.kind == OptionKind::bytes    ? "a size such as 64M"
+                       : option.kind == OptionKind::number ? "a number >= 0"
+                                                           : "one of ",
+                       option.kind == OptionKind::choice || option.kind == OptionKind::flag ? option.choices : "");
 }
 
 std::string unknown_option(std::string_view name) {
@@ -229,8 +228,8 @@ Status Options::from_environment(Options& out) {
     std::string plain;
     for (const char c : name.substr(7))
       plain += c == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return Status::error(format("environment variable %.*s: %s", static_cast<int>(name.size()), name.data(),
-                                unknown_option(plain).c_str()));
+    return Status::error("environment variable %.*s: %s", static_cast<int>(name.size()), name.data(),
+                         unknown_option(plain).c_str());
   }
   // A rank that a debugger has stopped sends nothing.
   if (out.text("debug") != "no" && std::getenv("HIROBA_SILENCE") == nullptr) out.values_[index_of("silence")] = "0";

@@ -57,8 +57,8 @@ Status Arrivals::await(const char* call, std::span<const int> others, Work neede
       world_->transport->words().await_change(rank, place(rank), seen, 0.1);
       const double waited = seconds_now() - start;
       if (world_->timeout <= 0 || waited <= world_->timeout || has_arrived(rank, needed)) continue;
-      return Status::error(
-          format("waited %.3g s (option timeout) in %s; %s", waited, call, not_come(*world_->board, rank).c_str()));
+      return Status::error("waited %.3g s (option timeout) in %s; %s", waited, call,
+                           not_come(*world_->board, rank).c_str());
     }
     word(rank, 1).fetch_sub(1);
   }

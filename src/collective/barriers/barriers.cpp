@@ -20,7 +20,7 @@ uint64_t Barriers::tag_of(const char* call) {
 // Fails if a split barrier is under way.
 Status Barriers::none_between(const char* call) const {
   if (split_ == nullptr) return {};
-  return Status::error(format("%s after %s and before its end; wait for that first", call, split_));
+  return Status::error("%s after %s and before its end; wait for that first", call, split_);
 }
 
 Status Barriers::come(const char* call) {
@@ -44,7 +44,7 @@ void Barriers::note_wait(double seconds) {
     if (board.rank(r).came[call].load(std::memory_order_relaxed) >
         board.rank(last).came[call].load(std::memory_order_relaxed))
       last = r;
-  waits_.for_rank[static_cast<size_t>(last)] += seconds;
+  waits_.for_rank[last] += seconds;
 }
 
 template <typename Wait>
@@ -64,9 +64,9 @@ Status Barriers::enter(const char* call, const Wait& wait) {
   pthread_t nobody{};
   if (!thread_.compare_exchange_strong(nobody, pthread_self()))
     return Status::error(
-        format("%s in two threads of this rank at once; collective calls are for one thread: put it "
-               "outside of the parallel region, or under `omp master` with barriers of OpenMP around it",
-               call));
+        "%s in two threads of this rank at once; collective calls are for one thread: put it "
+        "outside of the parallel region, or under `omp master` with barriers of OpenMP around it",
+        call);
   HIROBA_TRY(come(call));
   const Status status = wait_for_others(wait);
   thread_.store({});

@@ -102,10 +102,9 @@ bool Requests::go_on() {
 Status Requests::known(int64_t id) const {
   if (kept_.count(id) != 0) return {};
   std::string numbers;
-  for (const auto& [other, kept] : kept_)
-    numbers += format("%s%lld", numbers.empty() ? "" : ", ", static_cast<long long>(other));
-  return Status::error(format("this image has started nothing with async(%lld)%s%s", static_cast<long long>(id),
-                              numbers.empty() ? ", nor with any other number" : ", but with ", numbers.c_str()));
+  for (const auto& [other, kept] : kept_) numbers += format("%s%ld", numbers.empty() ? "" : ", ", other);
+  return Status::error("this image has started nothing with async(%ld)%s%s", id,
+                       numbers.empty() ? ", nor with any other number" : ", but with ", numbers.c_str());
 }
 
 // Advances requests with other numbers, too, as every wait does: images may wait for them in another order.
@@ -126,7 +125,7 @@ Status Requests::await(int64_t id, const Call& call) {
     const std::lock_guard<SignalSafeLock> guard(lock_);
     const std::vector<Kept>& kept = kept_[id];
     const std::string what = kept.empty() ? "" : kept[0].what + ": " + kept[0].request->missing();
-    return format("%s for async(%lld), %s", call.text().c_str(), static_cast<long long>(id), what.c_str());
+    return format("%s for async(%ld), %s", call.text().c_str(), id, what.c_str());
   }));
   return failed;
 }
@@ -151,15 +150,15 @@ Status Requests::none_left() {
     for (const auto& [handle, given] : given_) {
       const Request& request = *given.request;
       if (given.must_be_awaited && (!request.is_persistent() || request.is_under_way()))
-        return Status::error(format("the program ends, and nobody has waited for %s; %s", request.name().c_str(),
-                                    request.remedy().c_str()));
+        return Status::error("the program ends, and nobody has waited for %s; %s", request.name().c_str(),
+                             request.remedy().c_str());
     }
   }
   const std::lock_guard<SignalSafeLock> guard(lock_);
   for (const auto& [id, kept] : kept_)
     if (!kept.empty())
-      return Status::error(format("the program ends, and nobody has waited for the %s; %s", kept[0].what.c_str(),
-                                  kept[0].remedy.c_str()));
+      return Status::error("the program ends, and nobody has waited for the %s; %s", kept[0].what.c_str(),
+                           kept[0].remedy.c_str());
   return {};
 }
 

@@ -30,21 +30,18 @@ Status Uses::write() const {
   if (file_.empty()) return {};
   std::FILE* const out = std::fopen(file_.c_str(), "we");
   if (out == nullptr)
-    return Status::error(format("option trace-collectives=%s: %s", file_.c_str(), explain_error(errno).c_str()));
+    return Status::error("option trace-collectives=%s: %s", file_.c_str(), explain_error(errno).c_str());
   std::fprintf(out, "[");
   const char* before = "\n";
   for (const auto& [what, use] : uses_) {
-    std::fprintf(out,
-                 "%s  {\"collective\": \"%s\", \"bytes\": %zu, \"calls\": %llu, \"compute_seconds_between\": %.3g}",
-                 before, what.first.c_str(), what.second, static_cast<unsigned long long>(use.calls),
-                 use.computed / static_cast<double>(use.calls));
+    std::fprintf(out, "%s  {\"collective\": \"%s\", \"bytes\": %zu, \"calls\": %lu, \"compute_seconds_between\": %.3g}",
+                 before, what.first.c_str(), what.second, use.calls, use.computed / static_cast<double>(use.calls));
     before = ",\n";
   }
   std::fprintf(out, "\n]\n");
   const bool written = std::fclose(out) == 0;
-  return written
-             ? Status()
-             : Status::error(format("option trace-collectives=%s: %s", file_.c_str(), explain_error(errno).c_str()));
+  return written ? Status()
+                 : Status::error("option trace-collectives=%s: %s", file_.c_str(), explain_error(errno).c_str());
 }
 
 }  // namespace hiroba

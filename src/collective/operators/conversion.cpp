@@ -92,12 +92,12 @@ void convert(char* to, Type to_type, int64_t ts, const char* from, Type type, in
 
 Status Arithmetic::make(int to, int values, int op, Arithmetic& out) {
   if (to < 0 || to >= types || values < 0 || values >= types)
-    return Status::error(format("type %d does not exist", to < 0 || to >= types ? to : values));
-  if (op < 0 || op >= ops) return Status::error(format("operator %d does not exist", op));
+    return Status::error("type %d does not exist", to < 0 || to >= types ? to : values);
+  if (op < 0 || op >= ops) return Status::error("operator %d does not exist", op);
   out.to_ = static_cast<Type>(to), out.values_ = static_cast<Type>(values), out.op_ = static_cast<Op>(op);
   out.apply_ = find_apply(out.values_, out.op_);
   if (out.apply_ != nullptr) return {};
-  return Status::error(format("operator %s does not exist for %s", name_of(out.op_), name_of(out.values_)));
+  return Status::error("operator %s does not exist for %s", name_of(out.op_), name_of(out.values_));
 }
 
 void Arithmetic::apply(char* to, int64_t to_stride, const char* from, int64_t from_stride, int64_t count) const {

@@ -228,7 +228,7 @@ struct Exchange::Taking {
   bool combines() const { return phase.combine.has_value(); }
   // Returns the d-th member to take from: in order if combined, else each taker begins with another one.
   int member(int d) const { return combines() ? d : (me - d + n) % n; }
-  Source& source(int i) { return sources[static_cast<size_t>(i)]; }
+  Source& source(int i) { return sources[i]; }
   size_t bytes_of(int i) const { return phase.take.bytes_of(i); }
   bool is(Form form, int i) { return source(i).at.form == form; }
   bool is_staged(int i) { return is(Form::staged, i); }
@@ -303,8 +303,8 @@ Operation Exchange::take(RunningPtr running, size_t p) {
       if (taking.needs_parcel(i)) {
         co_await parcels_->receive(rank, key(s, p, taking.k, here), &source.at, sizeof source.at, &source.data_sent);
         if (source.at.bytes != taking.bytes_of(i)) {
-          self.other.stop(rank, format("%s and gives %llu bytes where %zu are taken", s.what,
-                                       static_cast<unsigned long long>(source.at.bytes), taking.bytes_of(i)));
+          self.other.stop(rank, format("%s and gives %lu bytes where %zu are taken", s.what, source.at.bytes,
+                                       taking.bytes_of(i)));
           co_await Until([] { return false; });
         }
       }

@@ -20,8 +20,7 @@ std::vector<std::string> Explanation::lines() const {
   std::vector<std::string> out;
   for (const auto& [key, count] : counts_) {
     const auto& [name, bytes, way] = key;
-    out.push_back(format("%s, up to %s: %llu %s", name.c_str(), show_bytes(bytes).c_str(),
-                         static_cast<unsigned long long>(count), way.c_str()));
+    out.push_back(format("%s, up to %s: %lu %s", name.c_str(), show_bytes(bytes).c_str(), count, way.c_str()));
   }
   return out;
 }

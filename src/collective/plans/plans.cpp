@@ -58,7 +58,7 @@ BlockTable slices(int members, size_t count, size_t element) {
 
 // Combines member i's part of the result at `into`.
 Step reduce_slices(Member m, const void* send, const BlockTable& parts, char* into, const Combine& combine) {
-  const size_t mine = parts.bytes[static_cast<size_t>(m.me)];
+  const size_t mine = parts.bytes[m.me];
   Step out = step(parted(send, parts), one(into, mine), false, 0);
   out.combine = combine;
   return out;
@@ -196,7 +196,7 @@ Plan plan_gather(Member m, int root, const void* send, void* recv, size_t bytes)
 
 Plan plan_gatherv(Member m, int root, const void* send, size_t bytes, void* recv, const BlockTable& parts) {
   if (m.me != root) return plan(step(one(send, bytes, root), one(nullptr, 0), true, 0), bytes);
-  if (send == nullptr) send = static_cast<char*>(recv) + parts.at[static_cast<size_t>(m.me)];
+  if (send == nullptr) send = static_cast<char*>(recv) + parts.at[m.me];
   return plan(step(one(send, bytes, root), parted(recv, parts), true, 0), bytes);
 }
 
@@ -210,7 +210,7 @@ Plan plan_scatter(Member m, int root, const void* send, void* recv, size_t bytes
 
 Plan plan_scatterv(Member m, int root, const void* send, const BlockTable& parts, void* recv, size_t bytes) {
   if (m.me != root) return plan(step(one(nullptr, 0), one(recv, bytes, root), false, 0), bytes);
-  if (recv == nullptr) recv = static_cast<char*>(const_cast<void*>(send)) + parts.at[static_cast<size_t>(m.me)];
+  if (recv == nullptr) recv = static_cast<char*>(const_cast<void*>(send)) + parts.at[m.me];
   return plan(step(parted(send, parts), one(recv, bytes, root), false, 0), bytes);
 }
 
@@ -220,7 +220,7 @@ Plan plan_allgather(Member m, const void* send, void* recv, size_t bytes) {
 }
 
 Plan plan_allgatherv(Member m, const void* send, size_t bytes, void* recv, const BlockTable& parts) {
-  if (send == nullptr) send = static_cast<char*>(recv) + parts.at[static_cast<size_t>(m.me)];
+  if (send == nullptr) send = static_cast<char*>(recv) + parts.at[m.me];
   return plan(step(one(send, bytes), parted(recv, parts), true, 0), bytes);
 }
 
@@ -253,9 +253,9 @@ Plan plan_allreduce(Member m, const void* send, void* recv, size_t count, const 
     return out;
   }
   const BlockTable parts = slices(m.count, count, element);
-  char* const mine = static_cast<char*>(recv) + parts.at[static_cast<size_t>(m.me)];
+  char* const mine = static_cast<char*>(recv) + parts.at[m.me];
   Plan out = plan(reduce_slices(m, send, parts, mine, combine), bytes);
-  out.phases.push_back(step(one(mine, parts.bytes[static_cast<size_t>(m.me)]), parted(recv, parts), true, 0));
+  out.phases.push_back(step(one(mine, parts.bytes[m.me]), parted(recv, parts), true, 0));
   return out;
 }
 

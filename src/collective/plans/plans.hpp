@@ -28,7 +28,7 @@ struct Blocks {
   std::shared_ptr<const BlockTable> table;  // as the table says, from base on
 
   size_t bytes_of(int member) const {
-    if (table != nullptr) return table->bytes[static_cast<size_t>(member)];
+    if (table != nullptr) return table->bytes[member];
     return only < 0 || member == only || member == also ? bytes : 0;
   }
   // Returns true if any member except that one has a block.
@@ -38,7 +38,7 @@ struct Blocks {
     return false;
   }
   char* of(int member) const {
-    return base + (table != nullptr ? table->at[static_cast<size_t>(member)] : static_cast<size_t>(member) * stride);
+    return base + (table != nullptr ? table->at[member] : static_cast<size_t>(member) * stride);
   }
 };
 

@@ -15,7 +15,7 @@ namespace hiroba {
 namespace {
 
 Status cannot_map(size_t bytes) {
-  return Status::error(format("cannot map %zu bytes of shared array (%s)", bytes, explain_error(errno).c_str()));
+  return Status::error("cannot map %zu bytes of shared array (%s)", bytes, explain_error(errno).c_str());
 }
 
 // Takes pages out of the view. The kernel flushes up to 33 translations one by one, and beyond that all of them. A

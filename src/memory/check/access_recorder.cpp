@@ -69,9 +69,9 @@ void AccessRecorder::protect(uint64_t first, uint64_t pages, int protection) {
   char* const at = config_.base + (first << page_shift);
   if (mprotect(at, pages << page_shift, protection) == 0) return;
   end_job(1,
-          "check: cannot change the protection of %llu pages (%s): accesses to scattered pages need a mapping each, at "
+          "check: cannot change the protection of %lu pages (%s): accesses to scattered pages need a mapping each, at "
           "most /proc/sys/vm/max_map_count; raise it, or check a smaller run",
-          static_cast<unsigned long long>(pages), explain_error(errno).c_str());
+          pages, explain_error(errno).c_str());
 }
 
 // Pages of the heap are open if it is no longer watched.

@@ -55,13 +55,13 @@ bool is_masked(const ZydisDecodedInstruction& instruction) {
 Status load_decoder() {
   void* const library = dlopen(HIROBA_ZYDIS, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
-    return Status::error(format("cannot load %s, which decodes instructions (%s); in Debian it comes with libzydis-dev",
-                                HIROBA_ZYDIS, dlerror()));
+    return Status::error("cannot load %s, which decodes instructions (%s); in Debian it comes with libzydis-dev",
+                         HIROBA_ZYDIS, dlerror());
   zydis.init = reinterpret_cast<decltype(zydis.init)>(dlsym(library, "ZydisDecoderInit"));
   zydis.decode = reinterpret_cast<decltype(zydis.decode)>(dlsym(library, "ZydisDecoderDecodeFull"));
   zydis.address = reinterpret_cast<decltype(zydis.address)>(dlsym(library, "ZydisCalcAbsoluteAddressEx"));
   if (zydis.init != nullptr && zydis.decode != nullptr && zydis.address != nullptr) return {};
-  return Status::error(format("%s lacks functions of Zydis 4", HIROBA_ZYDIS));
+  return Status::error("%s lacks functions of Zydis 4", HIROBA_ZYDIS);
 }
 
 MemoryAccess memory_access(const ucontext_t& context, const void* address) {

@@ -38,7 +38,7 @@ const Order::Reach& Order::after(int rank, uint32_t segment) {
   if (!fresh) return reach;
   std::vector<uint32_t> done(static_cast<size_t>(nranks_));  // events from here on have been followed
   for (size_t r = 0; r < done.size(); ++r) done[r] = static_cast<uint32_t>(log_.of(static_cast<int>(r)).events);
-  reach[static_cast<size_t>(rank)] = segment;
+  reach[rank] = segment;
   for (bool any = true; any;) {
     any = false;
     for (size_t r = 0; r < done.size(); ++r) {
@@ -58,8 +58,7 @@ const Order::Reach& Order::after(int rank, uint32_t segment) {
 
 bool Order::ordered(int rank_a, uint32_t segment_a, int rank_b, uint32_t segment_b) {
   if (unknown_) return true;
-  return after(rank_a, segment_a)[static_cast<size_t>(rank_b)] <= segment_b ||
-         after(rank_b, segment_b)[static_cast<size_t>(rank_a)] <= segment_a;
+  return after(rank_a, segment_a)[rank_b] <= segment_b || after(rank_b, segment_b)[rank_a] <= segment_a;
 }
 
 }  // namespace hiroba

@@ -31,8 +31,8 @@ Status RaceChecker::start(const Config& config) {
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, config.shared_fd,
                             static_cast<off_t>(config.at));
   if (memory == MAP_FAILED)
-    return Status::error(format("check: cannot map %llu GiB of addresses (%s); a smaller option space may help",
-                                static_cast<unsigned long long>(bytes >> 30), explain_error(errno).c_str()));
+    return Status::error("check: cannot map %lu GiB of addresses (%s); a smaller option space may help", bytes >> 30,
+                         explain_error(errno).c_str());
   madvise(memory, bytes, MADV_DONTDUMP);
   log_.start(static_cast<char*>(memory), config.layout);
   recorder_ = std::make_unique<AccessRecorder>();
@@ -286,7 +286,7 @@ Status RaceChecker::find(const char* call) {
   if (config_.job.rank != 0) return {};
   for (size_t i = 0; i < races.size(); ++i) {
     for (Race::Side& side : races[i].side)
-      side = reinterpret_cast<const Race*>(all[static_cast<size_t>(side.rank)].data())[i].side[&side - races[i].side];
+      side = reinterpret_cast<const Race*>(all[side.rank].data())[i].side[&side - races[i].side];
     for (const std::vector<char>& of : all)
       if (const Race& told = reinterpret_cast<const Race*>(of.data())[i]; told.object[0] != '\0') {
         std::memcpy(races[i].object, told.object, sizeof told.object);

@@ -92,7 +92,7 @@ unsigned HeapArenas::make(Arena& arena) const {
 }
 
 HeapArenas::Arena* HeapArenas::arena(int home) {
-  std::atomic<Arena*>& known = arenas_[static_cast<size_t>(home)];
+  std::atomic<Arena*>& known = arenas_[home];
   if (Arena* const arena = known.load(std::memory_order_acquire); arena != nullptr) return arena;
   const std::lock_guard<std::mutex> guard(making_);
   if (known.load(std::memory_order_relaxed) != nullptr) return known.load(std::memory_order_relaxed);

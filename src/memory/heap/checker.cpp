@@ -13,8 +13,6 @@ namespace {
 
 constexpr char margin_byte = static_cast<char>(0xfd), freed_byte = static_cast<char>(0xdd);
 
-unsigned long long number(uint64_t value) { return value; }
-
 // Returns the first byte that is not `wanted`; `end` if all are.
 const char* first_other(const char* begin, const char* end, char wanted) {
   return std::find_if(begin, end, [wanted](char c) { return c != wanted; });
@@ -23,7 +21,7 @@ const char* first_other(const char* begin, const char* end, char wanted) {
 }  // namespace
 
 std::string HeapChecker::name(const HeapObject& object) const {
-  return format("an object of %llu bytes allocated by rank %d at %s", number(object.bytes), config_.rank,
+  return format("an object of %lu bytes allocated by rank %d at %s", object.bytes, config_.rank,
                 config_.sites->name(config_.rank, object.site).c_str());
 }
 
@@ -50,8 +48,8 @@ Status HeapChecker::check_margin(uint64_t position, const HeapObject& object, co
   const std::string when = freed == nullptr ? "at the end"
                                             : format("when rank %d freed it at %s", freed->rank,
                                                      config_.sites->name(freed->rank, freed->site).c_str());
-  return Status::error(format("overrun: %s was written past its end, at byte %llu; seen %s", name(object).c_str(),
-                              number(static_cast<uint64_t>(damage - begin)), when.c_str()));
+  return Status::error("overrun: %s was written past its end, at byte %lu; seen %s", name(object).c_str(),
+                       static_cast<uint64_t>(damage - begin), when.c_str());
 }
 
 void HeapChecker::refresh(uint64_t position, Pages& fresh) const {
@@ -68,8 +66,8 @@ Status HeapChecker::check_kept(uint64_t position, const Kept& kept, Pages& fresh
   const char* const begin = config_.space->address(position);
   const char* const damage = first_other(begin, begin + room, freed_byte);
   if (damage == begin + room) return {};
-  return Status::error(format("use after free: %s, was written after that, at byte %llu", name(kept).c_str(),
-                              number(static_cast<uint64_t>(damage - begin))));
+  return Status::error("use after free: %s, was written after that, at byte %lu", name(kept).c_str(),
+                       static_cast<uint64_t>(damage - begin));
 }
 
 Status HeapChecker::unknown(const FreedObject& freed) const {
@@ -77,11 +75,11 @@ Status HeapChecker::unknown(const FreedObject& freed) const {
       format("rank %d frees %p at %s", freed.rank, static_cast<void*>(config_.space->address(freed.position)),
              config_.sites->name(freed.rank, freed.site).c_str());
   if (const auto found = kept_.find(freed.position); found != kept_.end())
-    return Status::error(format("double free: %s, which is %s", by.c_str(), name(found->second).c_str()));
+    return Status::error("double free: %s, which is %s", by.c_str(), name(found->second).c_str());
   const std::string inside = explain(freed.position);
   if (!inside.empty())
-    return Status::error(format("%s, which is %s; free what the allocation returned", by.c_str(), inside.c_str()));
-  return Status::error(format("%s, where no object begins; was it freed before?", by.c_str()));
+    return Status::error("%s, which is %s; free what the allocation returned", by.c_str(), inside.c_str());
+  return Status::error("%s, where no object begins; was it freed before?", by.c_str());
 }
 
 Status HeapChecker::freed(const FreedObject& freed) {
@@ -126,7 +124,7 @@ std::string HeapChecker::explain(uint64_t position) const {
   std::string out;
   config_.objects->for_each([&](uint64_t begin, const HeapObject& object) {
     if (position > begin && position < begin + object.bytes)
-      out = format("%llu bytes inside %s", number(position - begin), name(object).c_str());
+      out = format("%lu bytes inside %s", position - begin, name(object).c_str());
   });
   return out;
 }
@@ -162,11 +160,11 @@ Status HeapChecker::finish() {
   constexpr size_t most = 8;
   std::string text;
   for (size_t i = 0; i < std::min(most, places.size()); ++i)
-    text += format("%s%s: %llu (%s)", i == 0 ? "" : ", ", places[i].first.c_str(), number(places[i].second.first),
+    text += format("%s%s: %lu (%s)", i == 0 ? "" : ", ", places[i].first.c_str(), places[i].second.first,
                    show_bytes(places[i].second.second).c_str());
   if (places.size() > most) text += format(" and %zu more places", places.size() - most);
-  log_line("check: %llu objects of the heap, %s, were not freed; allocated at %s", number(objects),
-           show_bytes(bytes).c_str(), text.c_str());
+  log_line("check: %lu objects of the heap, %s, were not freed; allocated at %s", objects, show_bytes(bytes).c_str(),
+           text.c_str());
   return {};
 }
 

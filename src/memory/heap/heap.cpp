@@ -70,9 +70,9 @@ Status Heap::part_size(const Options& options, int nranks, uint64_t space, uint6
   bytes = std::bit_ceil(std::max(wanted, least));
   if (bytes <= std::min(fits, HeapSpace::most_bytes)) return {};
   return Status::error(
-      format("option heap=%s: for %d ranks that is more than half of the address range of %s (option "
-             "space)",
-             options.text("heap").c_str(), nranks, show_bytes(space).c_str()));
+      "option heap=%s: for %d ranks that is more than half of the address range of %s (option "
+      "space)",
+      options.text("heap").c_str(), nranks, show_bytes(space).c_str());
 }
 
 void Heap::listen(Transport& transport) { heap_->returns.listen(transport); }
@@ -164,8 +164,7 @@ Status Heap::allocate(const Request& request, void*& out) {
   HeapParts& h = *heap_;
   const int home = request.home == caller ? h.self : request.home;
   if (home < 0 || home >= parts_.job.nranks)
-    return Status::error(
-        format("rank %d does not exist: the job has ranks 0..%d", request.home, parts_.job.nranks - 1));
+    return Status::error("rank %d does not exist: the job has ranks 0..%d", request.home, parts_.job.nranks - 1);
   if (parts_.layout.heap_bytes == 0)
     return Status::error("this job has no heap: options heap and space leave no room for it");
   if (h.returns.any()) HIROBA_TRY(drain());
@@ -238,12 +237,12 @@ Status Heap::exhausted(const Request& request, int home) const {
   for (size_t i = 0; i < std::min(most, holdings.size()); ++i)
     places += format("%s%s (rank %d): %s", places.empty() ? "" : ", ", holdings[i].place.c_str(), holdings[i].rank,
                      show_bytes(static_cast<uint64_t>(holdings[i].bytes)).c_str());
-  return Status::error(format(
+  return Status::error(
       "no room for %s in the heap of rank %d, which may have %s (option heap): %s; objects are%s from %s; free some, "
       "or give --heap a larger size",
       show_bytes(request.bytes).c_str(), home, show_bytes(h.space.limit(home)).c_str(),
       holders.empty() ? "nobody has taken any" : holders.c_str(), h.checker != nullptr ? "" : ", by samples,",
-      places.empty() ? "no place yet" : places.c_str()));
+      places.empty() ? "no place yet" : places.c_str());
 }
 
 // ---- frees ---------------------------------------------------------------------------------------------------------
@@ -278,15 +277,14 @@ Status Heap::free(void* object, const char* place) {
   const uint64_t position = h.space.position(object);
   if (position >= h.space.bytes()) {
     const Array* const array = parts_.arrays.at(object);
-    return Status::error(
-        format("%p is not from the heap: %s", object,
-               array != nullptr ? format("it is in array %s, which %s gives back", array->name, array->freed_by).c_str()
-                                : parts_.arrays.explain(object).c_str()));
+    return Status::error("%p is not from the heap: %s", object,
+                         array != nullptr
+                             ? format("it is in array %s, which %s gives back", array->name, array->freed_by).c_str()
+                             : parts_.arrays.explain(object).c_str());
   }
   const int owner = h.space.owner(position);
   if (owner < 0 || reinterpret_cast<uintptr_t>(object) % sizeof(uint64_t) != 0)
-    return Status::error(
-        format("%p is in the heap of rank %d, but no object begins there", object, h.space.home(position)));
+    return Status::error("%p is in the heap of rank %d, but no object begins there", object, h.space.home(position));
   const FreedObject freed = {position, h.self, h.checker != nullptr ? h.sites.number(place) : 0};
   if (parts_.races.on())
     parts_.races.recorder().access(static_cast<const char*>(object), size_for_recorder(h.space, parts_.races, position),
@@ -396,7 +394,7 @@ void Heap::refresh(uint64_t position, uint64_t bytes) {
 // another machine is kept, because only that machine could return it.
 void Heap::give_back(void* address, uint64_t bytes) {
   const uint64_t position = heap_->space.position(address);
-  const int fd = parts_.job.node_fds[static_cast<size_t>(parts_.job.node_of(heap_->space.home(position)))];
+  const int fd = parts_.job.node_fds[parts_.job.node_of(heap_->space.home(position))];
   if (fd < 0) return;
   if (parts_.cache != nullptr) {
     const PageRun run = {heap_->space.page(position), bytes >> page_shift};

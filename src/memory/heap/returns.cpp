@@ -46,7 +46,7 @@ void HeapReturns::store(Ring& ring, uint64_t first, std::span<const Slot> from) 
 }
 
 HeapReturns::Box& HeapReturns::box(int owner) {
-  std::atomic<Box*>& known = boxes_[static_cast<size_t>(owner)];
+  std::atomic<Box*>& known = boxes_[owner];
   if (Box* const box = known.load(std::memory_order_acquire); box != nullptr) return *box;
   const std::lock_guard<std::mutex> guard(making_);
   if (known.load(std::memory_order_relaxed) == nullptr) {
@@ -68,7 +68,7 @@ void HeapReturns::add(int owner, const FreedObject& object) {
 
 void HeapReturns::send_all() {
   for (int owner = 0; owner < config_.job.nranks; ++owner) {
-    Box* const box = boxes_[static_cast<size_t>(owner)].load(std::memory_order_acquire);
+    Box* const box = boxes_[owner].load(std::memory_order_acquire);
     if (box == nullptr) continue;
     const std::lock_guard<std::mutex> guard(box->lock);
     send(owner, *box);

@@ -120,8 +120,8 @@ Status HomeMoves::push(const HomeChange& change, uint64_t begin, uint64_t end) {
     constexpr int flags = MAP_SHARED | MAP_POPULATE;
     void* const from = mmap(nullptr, bytes, PROT_READ, flags, parts_.node_fd(), static_cast<off_t>(begin));
     if (from == MAP_FAILED)
-      return Status::error(format("cannot map %s of the node's memory to move them to rank %d (%s)",
-                                  show_bytes(bytes).c_str(), change.to, explain_error(errno).c_str()));
+      return Status::error("cannot map %s of the node's memory to move them to rank %d (%s)", show_bytes(bytes).c_str(),
+                           change.to, explain_error(errno).c_str());
     const Status status = send(change.to, begin, static_cast<const char*>(from), bytes);
     munmap(from, bytes);
     HIROBA_TRY(status);
@@ -145,8 +145,8 @@ Status HomeMoves::send(int rank, uint64_t offset, const char* from, uint64_t byt
     const ssize_t n = pwrite(fd, from + done, bytes - done, static_cast<off_t>(offset + done));
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0)
-      return Status::error(format("cannot write %s to the memory of rank %d's node (%s)",
-                                  show_bytes(bytes - done).c_str(), rank, explain_error(errno).c_str()));
+      return Status::error("cannot write %s to the memory of rank %d's node (%s)", show_bytes(bytes - done).c_str(),
+                           rank, explain_error(errno).c_str());
     done += static_cast<uint64_t>(n);
   }
   return {};

@@ -32,8 +32,8 @@ Status Affinity::start(const Options& options) {
 
 Status Affinity::check(const MemoryPlace& place, const char* what) const {
   if (place.kind != MemoryPlace::Kind::domain || parts_.page_domains.exists(place.domain)) return {};
-  return Status::error(format("%s: there is no NUMA domain %d; this machine has %s", what, place.domain,
-                              show_numbers(domains()).c_str()));
+  return Status::error("%s: there is no NUMA domain %d; this machine has %s", what, place.domain,
+                       show_numbers(domains()).c_str());
 }
 
 const std::vector<int>& Affinity::domains() const { return parts_.page_domains.domains(); }
@@ -87,9 +87,9 @@ Status Affinity::end_move(const MovedPages& mine, const char* call, uint64_t& mo
     moved += of_rank.pages;
     if (of_rank.error == EPERM || of_rank.error == ENOSYS)
       return Status::error(
-          format("%s: the kernel does not let rank %zu move pages (move_pages: %s); containers may forbid "
-                 "it",
-                 call, r, explain_error(of_rank.error).c_str()));
+          "%s: the kernel does not let rank %zu move pages (move_pages: %s); containers may forbid "
+          "it",
+          call, r, explain_error(of_rank.error).c_str());
   }
   return {};
 }
@@ -131,7 +131,7 @@ Status Affinity::migrate(const void* data, std::span<const Range> ranges, int ra
   HIROBA_TRY(section_of(*array, ranges, section));
   const Job& job = parts_.job;
   if (rank < 0 || rank >= job.nranks)
-    return Status::error(format("%s: rank %d does not exist: the job has ranks 0..%d", call, rank, job.nranks - 1));
+    return Status::error("%s: rank %d does not exist: the job has ranks 0..%d", call, rank, job.nranks - 1);
   std::vector<PageRun> runs;
   Status status;
   if (!section.empty())
@@ -139,19 +139,19 @@ Status Affinity::migrate(const void* data, std::span<const Range> ranges, int ra
       runs.push_back({first, end - first});
       for (uint64_t page = first; page < end; page = array->home(page).first + array->home(page).pages)
         if (const int home = array->home(page).rank; status.ok() && job.node_of(home) != job.node_of(rank))
-          status =
-              Status::error(format("%s: %s is at home on node %d, and rank %d is on node %d; memory moves between "
-                                   "the domains of one node only",
-                                   call, element_name(*array, std::max<int64_t>(0, array->byte_of(page))).c_str(),
-                                   job.node_of(home), rank, job.node_of(rank)));
+          status = Status::error(
+              "%s: %s is at home on node %d, and rank %d is on node %d; memory moves between "
+              "the domains of one node only",
+              call, element_name(*array, std::max<int64_t>(0, array->byte_of(page))).c_str(), job.node_of(home), rank,
+              job.node_of(rank));
     });
   HIROBA_TRY(std::move(status));
   const int domain = parts_.is_here(rank) ? domain_of(rank) : 0;
   if (domain < 0)
     return Status::error(
-        format("%s: the CPUs of rank %d are on several NUMA domains, so it is not said where pages "
-               "should go; start the program with --bind numa or --bind core",
-               call, rank));
+        "%s: the CPUs of rank %d are on several NUMA domains, so it is not said where pages "
+        "should go; start the program with --bind numa or --bind core",
+        call, rank);
   HIROBA_TRY(begin_move(*array, call));
   MovedPages mine;
   for (const PageRun& run : runs) {
@@ -207,8 +207,7 @@ MovedPages Affinity::move_by_counts(const Array& array, const std::vector<uint64
       const auto most = std::max_element(first, first + static_cast<std::ptrdiff_t>(n));
       const auto now = std::find(domains().begin(), domains().end(), where[at - run.first]) - domains().begin();
       const bool here = now < static_cast<std::ptrdiff_t>(n);
-      if (here && *most > first[now])
-        moved += parts_.page_domains.move(at, end - at, domains()[static_cast<size_t>(most - first)]);
+      if (here && *most > first[now]) moved += parts_.page_domains.move(at, end - at, domains()[most - first]);
       at = end;
     }
   });
@@ -279,9 +278,8 @@ std::string show_domains(std::span<const int> where) {
     const std::string what = domain == Affinity::absent      ? "not in use"
                              : domain == Affinity::elsewhere ? "on other nodes"
                                                              : format("on NUMA domain %d", domain);
-    text +=
-        format("  %c  %-18s %10llu page%s, %s\n", sign_of(domain), what.c_str(), static_cast<unsigned long long>(pages),
-               pages == 1 ? "" : "s", show_bytes(pages << page_shift).c_str());
+    text += format("  %c  %-18s %10lu page%s, %s\n", sign_of(domain), what.c_str(), pages, pages == 1 ? "" : "s",
+                   show_bytes(pages << page_shift).c_str());
   }
   constexpr size_t width = 64, most_lines = 8;
   const size_t per_sign = (where.size() + width * most_lines - 1) / (width * most_lines);

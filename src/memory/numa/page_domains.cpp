@@ -33,8 +33,7 @@ Status MemoryPlace::parse(const std::string& text, MemoryPlace& out) {
     out.kind = Kind::domain;
     if (error == std::errc() && after == end && out.domain >= 0) return {};
   }
-  return Status::error(
-      format("'%s' is not one of owner, interleave, touch, nor a domain such as domain:1", text.c_str()));
+  return Status::error("'%s' is not one of owner, interleave, touch, nor a domain such as domain:1", text.c_str());
 }
 
 bool PageDomains::exists(int domain) const {
@@ -47,15 +46,14 @@ Status PageDomains::set_policy(uint64_t offset, uint64_t bytes, NumaCalls::Polic
                                std::vector<int> domains) const {
   void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, config_.fd, static_cast<off_t>(offset));
   if (at == MAP_FAILED)
-    return Status::error(
-        format("cannot map %s to place it (%s)", show_bytes(bytes).c_str(), explain_error(errno).c_str()));
+    return Status::error("cannot map %s to place it (%s)", show_bytes(bytes).c_str(), explain_error(errno).c_str());
   const int error = config_.calls->set_policy(at, bytes, policy, domains);
   munmap(at, bytes);
   if (error == 0) return {};
   std::string names;
   for (const int domain : domains) names += (names.empty() ? "" : ",") + std::to_string(domain);
-  return Status::error(format("the kernel refuses to place %s on NUMA domain %s (mbind: %s)", show_bytes(bytes).c_str(),
-                              names.c_str(), explain_error(error).c_str()));
+  return Status::error("the kernel refuses to place %s on NUMA domain %s (mbind: %s)", show_bytes(bytes).c_str(),
+                       names.c_str(), explain_error(error).c_str());
 }
 
 // A huge page lies on one domain, so large arrays that become huge pages are interleaved by huge pages.
@@ -160,8 +158,7 @@ Status PageDomains::locate(uint64_t first_page, uint64_t pages, int* out) const 
     if (error == 0) error = with_mapping(first, n, [&](char* at) { return locate_mapped(at, n, its); });
   });
   if (error == 0) return {};
-  return Status::error(
-      format("the kernel does not say where pages are (move_pages: %s)", explain_error(error).c_str()));
+  return Status::error("the kernel does not say where pages are (move_pages: %s)", explain_error(error).c_str());
 }
 
 void PageDomains::unmap(uint64_t first_page, uint64_t pages) const {

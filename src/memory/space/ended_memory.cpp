@@ -22,10 +22,8 @@ std::string EndedMemory::explain(const void* address) const {
     if (at < array.begin || at >= array.end) continue;
     const auto byte = static_cast<uint64_t>(at - array.begin);
     what = array.has_parts ? "memory in " + array.name
-                           : format("array %s (%llu elements of %llu bytes), index %llu,", array.name.c_str(),
-                                    static_cast<unsigned long long>(array.elements),
-                                    static_cast<unsigned long long>(array.element_bytes),
-                                    static_cast<unsigned long long>(byte / array.element_bytes));
+                           : format("array %s (%lu elements of %lu bytes), index %lu,", array.name.c_str(),
+                                    array.elements, array.element_bytes, byte / array.element_bytes);
   }
   return format("use of %s after %s, which gives back all shared memory; use it before, or copy what is needed later",
                 what.c_str(), call_.c_str());

@@ -47,8 +47,8 @@ Status Space::reserve(uint64_t shared, uint64_t extent, uint64_t heap) {
     const std::string why = taken ? "all ranks need the same, and here something is mapped among them: " +
                                         mapped_at(preferred_base, extent) + "; a preloaded library, or a tool?"
                                   : explain_error(errno) + "; a smaller option space may help";
-    return Status::error(format("host %s cannot reserve %s of addresses at %p (%s)", host_name().c_str(),
-                                show_bytes(extent).c_str(), static_cast<void*>(preferred_base), why.c_str()));
+    return Status::error("host %s cannot reserve %s of addresses at %p (%s)", host_name().c_str(),
+                         show_bytes(extent).c_str(), static_cast<void*>(preferred_base), why.c_str());
   }
   madvise(at, extent, MADV_DONTDUMP);
   base_ = preferred_base;
@@ -59,8 +59,8 @@ Status Space::reserve(uint64_t shared, uint64_t extent, uint64_t heap) {
 }
 
 Status Space::no_room(uint64_t bytes) const {
-  return Status::error(format("no room for %s in the address range of %s (option space)", show_bytes(bytes).c_str(),
-                              show_bytes(arrays_).c_str()));
+  return Status::error("no room for %s in the address range of %s (option space)", show_bytes(bytes).c_str(),
+                       show_bytes(arrays_).c_str());
 }
 
 Status Space::check(uint64_t bytes) const { return bytes <= arrays_ ? Status() : no_room(bytes); }
@@ -104,8 +104,7 @@ void Space::give(uint64_t offset) {
 Status Space::clear(uint64_t offset, uint64_t bytes) {
   constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
   if (mmap(base_ + offset, bytes, PROT_NONE, flags, -1, 0) != MAP_FAILED) return {};
-  return Status::error(
-      format("cannot unmap %s of shared array (%s)", show_bytes(bytes).c_str(), explain_error(errno).c_str()));
+  return Status::error("cannot unmap %s of shared array (%s)", show_bytes(bytes).c_str(), explain_error(errno).c_str());
 }
 
 }  // namespace hiroba

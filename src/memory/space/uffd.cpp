@@ -60,15 +60,15 @@ Status Userfaultfd::open_for_writes() {
 Status Userfaultfd::open_with(uint64_t features, const char* otherwise) {
   const int fd = static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | user_mode_only));
   if (fd < 0)
-    return Status::error(
-        format("userfaultfd is not available here (%s)%s", explain_error(errno).c_str(),
-               errno == EPERM ? "; containers often forbid it: allow the system call or use tracking mprotect" : ""));
+    return Status::error("userfaultfd is not available here (%s)%s", explain_error(errno).c_str(),
+                         errno == EPERM ? "; containers often forbid it: allow the system call or use tracking mprotect"
+                                        : "");
   uffdio_api api = {};
   api.api = UFFD_API;
   api.features = UFFD_FEATURE_SIGBUS | feature_minor_shmem | features;
   if (ioctl(fd, UFFDIO_API, &api) != 0) {
     close(fd);
-    return Status::error(otherwise);
+    return Status::error("%s", otherwise);
   }
   fd_ = fd;
   return {};
@@ -79,7 +79,7 @@ Status Userfaultfd::watch(void* address, size_t bytes, uint64_t modes) {
   request.range = {reinterpret_cast<uint64_t>(address), bytes};
   request.mode = modes;
   if (ioctl(fd_, UFFDIO_REGISTER, &request) == 0) return {};
-  return Status::error(format("userfaultfd cannot watch %zu bytes (%s)", bytes, explain_error(errno).c_str()));
+  return Status::error("userfaultfd cannot watch %zu bytes (%s)", bytes, explain_error(errno).c_str());
 }
 
 void Userfaultfd::install(void* address, size_t bytes, bool protect) {
@@ -122,8 +122,8 @@ Pagemap::~Pagemap() {
 Status Pagemap::open() {
   fd_ = ::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
   if (fd_ < 0)
-    return Status::error(
-        format("cannot open /proc/self/pagemap (%s); written pages are found there", explain_error(errno).c_str()));
+    return Status::error("cannot open /proc/self/pagemap (%s); written pages are found there",
+                         explain_error(errno).c_str());
   return {};
 }
 

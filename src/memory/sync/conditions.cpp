@@ -15,8 +15,8 @@ constexpr uint64_t begun_at = 0, woken_at = 4, lock_at = 8;
 
 Status Conditions::locate(int id, const char* call, Place& out) const {
   if (id < 0 || id >= static_cast<int>(Layout::conditions))
-    return Status::error(format("%s: condition %d does not exist; conditions are 0..%d", call, id,
-                                static_cast<int>(Layout::conditions) - 1));
+    return Status::error("%s: condition %d does not exist; conditions are 0..%d", call, id,
+                         static_cast<int>(Layout::conditions) - 1);
   out = {id % parts_.job.nranks, parts_.layout.condition(id)};
   return {};
 }
@@ -30,9 +30,9 @@ Status Conditions::use_lock(const Place& place, int id, int lock, const char* ca
     const uint64_t word = transport.words().fetch_add64(place.rank, place.offset + begun_at, 0);
     if (static_cast<uint32_t>(word) != static_cast<uint32_t>(word >> 32))
       return Status::error(
-          format("%s(%d, %d): others wait for condition %d with lock %u; all that wait for a condition "
-                 "name the same lock",
-                 call, id, lock, id, other - 1));
+          "%s(%d, %d): others wait for condition %d with lock %u; all that wait for a condition "
+          "name the same lock",
+          call, id, lock, id, other - 1);
     const uint32_t now = transport.words().compare_swap32(place.rank, place.offset + lock_at, other, mine);
     if (now == other) break;
     other = now;
@@ -46,9 +46,9 @@ Status Conditions::wait(int id, int lock, const char* call) {
   HIROBA_TRY(Locks::check_id(lock, call));
   if (!parts_.locks.holds(lock))
     return Status::error(
-        format("%s(%d, %d) by a thread that does not hold lock %d; take it, test what is waited for, "
-               "and wait while it is not so",
-               call, id, lock, lock));
+        "%s(%d, %d) by a thread that does not hold lock %d; take it, test what is waited for, "
+        "and wait while it is not so",
+        call, id, lock, lock);
   HIROBA_TRY(use_lock(place, id, lock, call));
   const uint32_t mine = parts_.transport->words().fetch_add32(place.rank, place.offset + begun_at, 1);
   HIROBA_TRY(parts_.locks.unlock(lock, call));

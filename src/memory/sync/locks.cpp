@@ -40,8 +40,7 @@ TicketLock Locks::ticket_lock(int index) const {
 
 Status Locks::check_id(int id, const char* call) {
   if (id >= 0 && id < static_cast<int>(Layout::locks)) return {};
-  return Status::error(
-      format("%s: lock %d does not exist; locks are 0..%d", call, id, static_cast<int>(Layout::locks) - 1));
+  return Status::error("%s: lock %d does not exist; locks are 0..%d", call, id, static_cast<int>(Layout::locks) - 1);
 }
 
 bool Locks::holds(int id) const {
@@ -51,11 +50,10 @@ bool Locks::holds(int id) const {
 Status Locks::check(int id, bool held, const char* call) const {
   HIROBA_TRY(check_id(id, call));
   if (held && !holds(id))
-    return Status::error(
-        format("%s(%d) by a thread that does not hold lock %d; unlock in the thread that locked", call, id, id));
+    return Status::error("%s(%d) by a thread that does not hold lock %d; unlock in the thread that locked", call, id,
+                         id);
   if (!held && holds(id))
-    return Status::error(
-        format("%s(%d) by the thread that holds lock %d already; locks are not recursive", call, id, id));
+    return Status::error("%s(%d) by the thread that holds lock %d already; locks are not recursive", call, id, id);
   return held ? Status() : check_not_shared(id, call);
 }
 
@@ -65,9 +63,9 @@ Status Locks::check_not_shared(int id, const char* call) const {
                                   [id](const Share& share) { return share.id == id && share.thread == this_thread(); });
   if (!shares) return {};
   return Status::error(
-      format("%s(%d) by a thread that shares lock %d already; locks are not recursive, and a shared "
-             "one must be given back before it is taken alone",
-             call, id, id));
+      "%s(%d) by a thread that shares lock %d already; locks are not recursive, and a shared "
+      "one must be given back before it is taken alone",
+      call, id, id);
 }
 
 Status Locks::none_held(const char* call) const {
@@ -78,13 +76,13 @@ Status Locks::none_held(const char* call) const {
   for (const Share& share : shares_) held.push_back(share.id);
   if (held.empty()) return {};
   constexpr int locks = static_cast<int>(Layout::locks);
-  if (held[0] >= locks) return Status::error(format("%s in what is called once (number %d)", call, held[0] - locks));
+  if (held[0] >= locks) return Status::error("%s in what is called once (number %d)", call, held[0] - locks);
   std::string text;
   constexpr size_t most = 4;
   for (size_t i = 0; i < std::min(held.size(), most); ++i) text += format("%s%d", i == 0 ? "" : ", ", held[i]);
   if (held.size() > most) text += format(" and %zu more", held.size() - most);
-  return Status::error(format("%s while this rank still holds lock%s %s; give %s back before", call,
-                              held.size() == 1 ? "" : "s", text.c_str(), held.size() == 1 ? "it" : "them"));
+  return Status::error("%s while this rank still holds lock%s %s; give %s back before", call,
+                       held.size() == 1 ? "" : "s", text.c_str(), held.size() == 1 ? "it" : "them");
 }
 
 std::string Locks::who_holds(int index, int id, const char* call) const {
@@ -235,8 +233,7 @@ Status Locks::unlock_shared(int id, const char* call) {
     const auto found = std::find_if(shares_.begin(), shares_.end(), [&share](const Share& other) {
       return other.id == share.id && other.thread == share.thread;
     });
-    if (found == shares_.end())
-      return Status::error(format("%s(%d) by a thread that does not share lock %d", call, id, id));
+    if (found == shares_.end()) return Status::error("%s(%d) by a thread that does not share lock %d", call, id, id);
     share = *found;
     *found = shares_.back();
     shares_.pop_back();
@@ -269,11 +266,11 @@ void Locks::publish_shared(int id) {
 Status Locks::begin_once(int id, bool& first, const char* call) {
   first = false;
   if (id < 0 || id >= static_cast<int>(Layout::onces))
-    return Status::error(
-        format("%s: number %d does not exist; numbers are 0..%d", call, id, static_cast<int>(Layout::onces) - 1));
+    return Status::error("%s: number %d does not exist; numbers are 0..%d", call, id,
+                         static_cast<int>(Layout::onces) - 1);
   if (done_[static_cast<size_t>(id)].load(std::memory_order_acquire)) return {};
   const int index = static_cast<int>(Layout::locks) + id;
-  if (holds(index)) return Status::error(format("%s(%d) in what it calls itself", call, id));
+  if (holds(index)) return Status::error("%s(%d) in what it calls itself", call, id);
   Beside beside(parts_);
   HIROBA_TRY(take(index, id, call, beside));
   first = beside.holder() == 0;

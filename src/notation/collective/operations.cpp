@@ -133,7 +133,7 @@ CallName typed(const char* call, hiroba_type type, const char* way = "", int roo
 
 // Checks the size of this rank's own block.
 void require_own(size_t bytes, const BlockTable& parts, const Members& members, const char* does, const char* call) {
-  if (const size_t own = parts.bytes[static_cast<size_t>(members.me)]; own != bytes)
+  if (const size_t own = parts.bytes[members.me]; own != bytes)
     end_job(1, "%s: %s: this rank %s %zu bytes, and its count in the list is %zu bytes", prefix(), call, does, bytes,
             own);
 }
@@ -200,8 +200,7 @@ Prepared gatherv(const char* call, const void* send, int64_t count, void* recv, 
   require_root(members, root, call);
   require_at_root(send, members, root, call);
   const BlockTable parts = members.me == root ? table(members, counts, displs, nullptr, type, call) : BlockTable();
-  const size_t bytes = send == HIROBA_IN_PLACE ? parts.bytes[static_cast<size_t>(root)]
-                                               : elements(count, call) * bytes_of_type(type, call);
+  const size_t bytes = send == HIROBA_IN_PLACE ? parts.bytes[root] : elements(count, call) * bytes_of_type(type, call);
   send = buffer(send, bytes, "send", call);
   if (members.me == root) {
     recv = target(recv, extent_of(parts), "recv", call);
@@ -218,8 +217,7 @@ Prepared scatterv(const char* call, const void* send, const int64_t counts[], co
   require_root(members, root, call);
   require_at_root(recv, members, root, call);
   const BlockTable parts = members.me == root ? table(members, counts, displs, nullptr, type, call) : BlockTable();
-  const size_t bytes = recv == HIROBA_IN_PLACE ? parts.bytes[static_cast<size_t>(root)]
-                                               : elements(count, call) * bytes_of_type(type, call);
+  const size_t bytes = recv == HIROBA_IN_PLACE ? parts.bytes[root] : elements(count, call) * bytes_of_type(type, call);
   recv = buffer(recv, bytes, "recv", call);
   if (members.me == root) {
     send = target(const_cast<void*>(send), extent_of(parts), "send", call, false);
@@ -234,7 +232,7 @@ Prepared allgatherv(const char* call, const void* send, int64_t count, void* rec
                     const int64_t displs[], hiroba_type type, hiroba_team team) {
   Members& members = members_of(team, call);
   const BlockTable parts = table(members, counts, displs, nullptr, type, call);
-  const size_t mine = parts.bytes[static_cast<size_t>(members.me)];
+  const size_t mine = parts.bytes[members.me];
   if (const size_t bytes = elements(count, call) * bytes_of_type(type, call); send != HIROBA_IN_PLACE && bytes != mine)
     end_job(1, "%s: %s: this rank gives %ld elements, and counts[%d] is %ld", prefix(), call, count, members.me,
             counts[members.me]);
@@ -325,7 +323,7 @@ Prepared reduce_scatter(const char* call, const void* send, void* recv, const in
   int64_t sum = 0;
   for (const size_t n : all) sum += static_cast<int64_t>(n);
   const size_t bytes = static_cast<size_t>(sum) * combine.element();
-  const size_t mine = all[static_cast<size_t>(members.me)] * combine.element();
+  const size_t mine = all[members.me] * combine.element();
   send = buffer(send, bytes, "send", call);
   recv = target(recv, send == nullptr ? bytes : mine, "recv", call);
   require_apart(send, bytes, recv, mine, call);

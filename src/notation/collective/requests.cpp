@@ -24,8 +24,7 @@ class CollectiveRequest final : public Request {
       : prepared_(std::move(prepared)), place_(place), persistent_(persistent) {}
 
   Status start(TeamOperations& operations) {
-    if (active_)
-      return Status::error(format("%s is under way; wait for it before you start it again", prepared_.name.text()));
+    if (active_) return Status::error("%s is under way; wait for it before you start it again", prepared_.name.text());
     active_ = true;
     Plan plan = persistent_ ? prepared_.plan : std::move(prepared_.plan);
     return operations.start(*prepared_.members, std::move(plan), {prepared_.name, place_.c_str()}, now_);
@@ -99,12 +98,12 @@ Requests& requests(const char* call) { return collective_of(call).requests(); }
 
 std::shared_ptr<Request> known(hiroba_request request, const Call& call, const char* place) {
   std::shared_ptr<Request> out = requests(call.name).find(request.number);
-  const auto number = static_cast<unsigned long long>(request.number);
+  const auto number = request.number;
   if (out == nullptr && requests(call.name).was_given(request.number))
-    end_job(1, "%s: %s: request %llu was waited for already; wait once, or use HIROBA_NO_REQUEST after it", place,
+    end_job(1, "%s: %s: request %lu was waited for already; wait once, or use HIROBA_NO_REQUEST after it", place,
             call.name, number);
   if (out == nullptr)
-    end_job(1, "%s: %s: %llu is no request; give one that a hiroba_i function has set", place, call.name, number);
+    end_job(1, "%s: %s: %lu is no request; give one that a hiroba_i function has set", place, call.name, number);
   if (out->operation() != nullptr && static_cast<CollectiveRequest&>(*out).given_away())
     end_job(1, "%s: %s of %s, which hiroba_then has given away; nobody else waits for it", place, call.name,
             out->name().c_str());

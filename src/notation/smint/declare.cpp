@@ -6,17 +6,19 @@
 #include "mpc/mpc.h"
 #include "notation/smint/smint_process.hpp"
 
+namespace hiroba {
+
 namespace {
 
 // Constructors create the declarations, so no object exists that could own them.
 smint_array* first_array = nullptr;
 smint_array** last_array = &first_array;
 
-class LoopsModel final : public hiroba::Model {
+class LoopsModel final : public Model {
  public:
-  hiroba::Loops loops;
+  Loops loops;
 
-  hiroba::Status start(hiroba::Memory& memory, const hiroba::Options&) override {
+  Status start(Memory& memory, const Options&) override {
     memory_ = &memory;
     return {};
   }
@@ -24,33 +26,31 @@ class LoopsModel final : public hiroba::Model {
     for (const smint_array* array = first_array; array != nullptr; array = array->next) array->place();
     if (first_array != nullptr) sms_barrier();  // some have first values
   }
-  hiroba::Status before_barrier() override {
-    return memory_->checking() ? loops.find_races(*memory_) : hiroba::Status();
-  }
+  Status before_barrier() override { return memory_->checking() ? loops.find_races(*memory_) : Status(); }
 
  private:
-  hiroba::Memory* memory_ = nullptr;
+  Memory* memory_ = nullptr;
 };
 
 void end_with_program(int status, void*) {
-  if (status == 0 && hiroba::process_started()) sms_shutdown();
+  if (status == 0 && process_started()) sms_shutdown();
 }
 
 }  // namespace
 
-hiroba::Loops& hiroba::loops() { return used_instance<LoopsModel>().loops; }
-hiroba::Model& hiroba::loops_model() { return instance<LoopsModel>(); }
+Loops& loops() { return used_instance<LoopsModel>().loops; }
+Model& loops_model() { return instance<LoopsModel>(); }
 
 SMINT_EXPORT void smint_declare(smint_array* array) {
-  if (hiroba::process_started())
-    hiroba::end_job(1, "smint_declare after sms_startup, which allocates what was declared; load the library earlier");
+  if (process_started())
+    end_job(1, "smint_declare after sms_startup, which allocates what was declared; load the library earlier");
   array->next = nullptr;
   *last_array = array;
   last_array = &array->next;
 }
 
 SMINT_EXPORT void smint_start(int* argc, char*** argv) {
-  if (hiroba::process_started()) return;
+  if (process_started()) return;
   sms_startup(argc, argv);
   on_exit(end_with_program, nullptr);
 }
@@ -91,3 +91,5 @@ SMINT_EXPORT int smint_single(void) {
 SMINT_EXPORT int mpc_init(int* argc, char*** argv) { return sms_startup(argc, argv); }
 SMINT_EXPORT void mpc_barrier(void) { sms_barrier(); }
 SMINT_EXPORT int mpc_exit(void) { return sms_shutdown(); }
+
+}  // namespace hiroba

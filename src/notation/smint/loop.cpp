@@ -8,16 +8,11 @@
 #include "notation/smint/smint_process.hpp"
 #include "smint.h"
 
+namespace hiroba {
+
 namespace {
 
-using hiroba::Access;
-using hiroba::floor_div;
-using hiroba::Loop;
-using hiroba::Memory;
-using hiroba::require;
-using hiroba::View;
-
-static_assert(View::most_dims == SMINT_DIMS && View::most_loops == SMINT_LOOPS && hiroba::most_shared == SMINT_SHARED);
+static_assert(View::most_dims == SMINT_DIMS && View::most_loops == SMINT_LOOPS && most_shared == SMINT_SHARED);
 // Flags are passed on as numbers.
 constexpr bool equal(int floor, int notation) { return floor == notation; }
 static_assert(equal(Access::reads, SMINT_READS) && equal(Access::writes, SMINT_WRITES) &&
@@ -26,12 +21,11 @@ static_assert(equal(Access::reads, SMINT_READS) && equal(Access::writes, SMINT_W
 static_assert(equal(Loop::no_wait, SMINT_NOWAIT) && equal(Loop::drop, SMINT_DROP) && equal(Loop::known, SMINT_KNOWN) &&
               equal(Loop::collapse, SMINT_COLLAPSE) && equal(Loop::later, SMINT_LATER) &&
               equal(Loop::dynamic, SMINT_DYNAMIC) && equal(Loop::guided, SMINT_GUIDED));
-static_assert(sizeof(hiroba::LoopPart) == sizeof(smint_part) &&
-              sizeof(hiroba::LoopPart::first) == sizeof(smint_part::first));
+static_assert(sizeof(LoopPart) == sizeof(smint_part) && sizeof(LoopPart::first) == sizeof(smint_part::first));
 
-Memory& memory() { return hiroba::process_memory("parallel for"); }
+Memory& memory() { return process_memory("parallel for"); }
 
-bool same_shape(const smint_access& access, const hiroba::Distribution& d) {
+bool same_shape(const smint_access& access, const Distribution& d) {
   if (access.dims != d.dims() || access.element != static_cast<int64_t>(d.element_bytes())) return false;
   int64_t stride = access.element;
   for (int i = access.dims - 1; i >= 0; stride *= d.dim(i--))
@@ -40,7 +34,7 @@ bool same_shape(const smint_access& access, const hiroba::Distribution& d) {
 }
 
 void view_exactly(const smint_access& access, int64_t offset, View& view) {
-  const hiroba::Distribution& d = view.array->distribution;
+  const Distribution& d = view.array->distribution;
   view.exact = true;
   view.dims = access.dims;
   for (int i = 0; i < access.dims; ++i) {
@@ -112,16 +106,16 @@ int64_t count_of(const smint_values& v) {
 }  // namespace
 
 SMINT_EXPORT void smint_begin(const smint_plan* plan, const smint_values values[], const int64_t known[]) {
-  hiroba::end_work("parallel for");
-  hiroba::Values loops[SMINT_LOOPS];
+  end_work("parallel for");
+  Values nest[SMINT_LOOPS];
   const auto depth = static_cast<size_t>(plan->depth);
-  for (size_t k = 0; k < depth; ++k) loops[k] = {values[k].first, values[k].end, values[k].step};
+  for (size_t k = 0; k < depth; ++k) nest[k] = {values[k].first, values[k].end, values[k].step};
   const int64_t chunk = (plan->flags & (SMINT_DYNAMIC | SMINT_GUIDED)) != 0 ? known[0] : 0;
-  require(hiroba::loops().begin(memory(), accesses_of(*plan, 0, plan->count, known), {loops, depth}, plan->shared,
-                                plan->flags, chunk, plan->place));
+  require(loops().begin(memory(), accesses_of(*plan, 0, plan->count, known), {nest, depth}, plan->shared, plan->flags,
+                        chunk, plan->place));
   if (!memory().checking()) return;
   for (const Access& access : accesses_of(*plan, plan->touches, plan->touch_count, known))
-    if (access.view.array != nullptr) hiroba::loops().touches(access);
+    if (access.view.array != nullptr) loops().touches(access);
 }
 
 SMINT_EXPORT void smint_fill(const smint_plan* plan, const smint_values values[], const int64_t known[]) {
@@ -135,35 +129,35 @@ SMINT_EXPORT void smint_apart(const smint_access* written, const smint_access* o
                               int depth, const char* place) {
   int64_t counts[SMINT_LOOPS];
   for (int k = 0; k < depth; ++k) counts[k] = count_of(values[k]);
-  hiroba::Offset offset;
+  Offset offset;
   offset.dims = written->dims;
   for (size_t d = 0; d < static_cast<size_t>(written->dims); ++d) {
     offset.apart[d] = other->low[d] - written->low[d];
     for (size_t k = 0; k < static_cast<size_t>(depth); ++k)
       offset.factor[d][k] = written->factor[d][k] * values[k].step;
   }
-  const int64_t distance = hiroba::carried_distance(offset, {counts, static_cast<size_t>(depth)});
+  const int64_t distance = carried_distance(offset, {counts, static_cast<size_t>(depth)});
   if (distance == 0) return;
   std::string apart;
-  for (size_t d = 0; d < static_cast<size_t>(written->dims); ++d)
-    apart += hiroba::format("[%lld]", static_cast<long long>(offset.apart[d]));
-  require(hiroba::Status::error(hiroba::format(
-      "parallel for at %s: iterations depend on each other: `%s` is written, and the iteration %lld %s uses it as "
+  for (size_t d = 0; d < static_cast<size_t>(written->dims); ++d) apart += format("[%ld]", offset.apart[d]);
+  require(Status::error(
+      "parallel for at %s: iterations depend on each other: `%s` is written, and the iteration %ld %s uses it as "
       "`%s`, which is %s away in this run; write into a second array, or do the loop under single",
-      place, written->text, static_cast<long long>(std::abs(distance)), distance > 0 ? "before" : "after", other->text,
-      apart.c_str())));
+      place, written->text, std::abs(distance), distance > 0 ? "before" : "after", other->text, apart.c_str()));
 }
 
 SMINT_EXPORT void smint_recall(smint_memo* memo, const void* const arrays[], int count) {
   // Braces would make a list of two addresses.
-  require(hiroba::loops().recall(memory(), memo->pages, std::vector<const void*>(arrays, arrays + count)));
+  require(loops().recall(memory(), memo->pages, std::vector<const void*>(arrays, arrays + count)));
 }
 
 SMINT_EXPORT const smint_part* smint_next(void) {
-  const hiroba::LoopPart* part = nullptr;
-  require(hiroba::loops().next(memory(), part));
-  if (part == nullptr) hiroba::loops().end(memory(), [](bool drop) { drop ? sms_sync_drop() : sms_barrier(); });
+  const LoopPart* part = nullptr;
+  require(loops().next(memory(), part));
+  if (part == nullptr) loops().end(memory(), [](bool drop) { drop ? sms_sync_drop() : sms_barrier(); });
   return reinterpret_cast<const smint_part*>(part);
 }
 
-SMINT_EXPORT void smint_settle(void) { require(hiroba::loops().settle(memory())); }
+SMINT_EXPORT void smint_settle(void) { require(loops().settle(memory())); }
+
+}  // namespace hiroba

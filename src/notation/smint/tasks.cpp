@@ -10,18 +10,12 @@
 #define HIROBA_NO_PLACES
 #include "task.h"
 
+namespace hiroba {
+
 namespace {
 
-using hiroba::Access;
-using hiroba::end_job;
-using hiroba::Interval;
-using hiroba::Span;
-using hiroba::TileAccess;
-using hiroba::TileBox;
-using hiroba::TileRanges;
-
 static_assert(TileBox::most_dims == HIROBA_SECTION_DIMS);
-static_assert(sizeof(smint_span) == sizeof(Span) && sizeof(smint_affine) == sizeof(hiroba::Affine));
+static_assert(sizeof(smint_span) == sizeof(Span) && sizeof(smint_affine) == sizeof(Affine));
 static_assert(sizeof(smint_label) == sizeof(hiroba_task_label));
 
 TileAccess access_of(const smint_access& access) {
@@ -44,7 +38,7 @@ hiroba_access used(const TileBox& box) {
 }
 
 // Returns the size that gives four tiles for each thread of the job.
-int64_t chosen(const hiroba::TileRange& range) {
+int64_t chosen(const TileRange& range) {
   const int64_t values = std::max<int64_t>(1, range.last - range.low + 1),
                 tasks = int64_t{4} * sms_nprocs * hiroba_task_threads();
   return (values - 1) / tasks + 1;
@@ -93,7 +87,7 @@ struct Tiled {
     if (whole) return create(ranges);
     within.resize(k + 1);
     const int64_t tile = size[k], last = ranges[k].last;
-    for (int64_t begin = hiroba::floor_div(ranges[k].low, tile) * tile; begin <= last; begin += tile) {
+    for (int64_t begin = floor_div(ranges[k].low, tile) * tile; begin <= last; begin += tile) {
       within.resize(k + 1), within[k] = {begin, begin + tile};
       cut(k + 1);
     }
@@ -107,7 +101,7 @@ void check(std::span<const smint_access> accesses, int depth, std::span<const in
             SMINT_SHARED, SMINT_LOOPS);
   for (const int64_t size : tile)
     if (size < 1 && size != SMINT_TILE_AUTO)
-      end_job(1, "%s: a tile of %lld iterations; it has at least one", place, static_cast<long long>(size));
+      end_job(1, "%s: a tile of %ld iterations; it has at least one", place, size);
   for (const smint_access& access : accesses)
     if (!std::equal(access.low, access.low + access.dims, access.high))
       end_job(1, "%s: %s is a range in each iteration; name each element as an access of its own", place, access.text);
@@ -136,8 +130,8 @@ SMINT_EXPORT void smint_tasks(void (*body)(void*), void* data, size_t bytes, con
 }
 
 SMINT_EXPORT void smint_known(const void* table, const char* text, const char* place) {
-  hiroba::Array* array = nullptr;
-  if (hiroba::process_memory("parallel for tasks").arrays().find(table, array).ok())
+  Array* array = nullptr;
+  if (process_memory("parallel for tasks").arrays().find(table, array).ok())
     end_job(1,
             "%s: subscripts are read from %s, which is shared memory that tasks may not have written yet; read them"
             " from private memory, which is known when tasks are created",
@@ -145,3 +139,5 @@ SMINT_EXPORT void smint_known(const void* table, const char* text, const char* p
 }
 
 SMINT_EXPORT void smint_taskwait(const char* place) { hiroba_taskwait_at(place); }
+
+}  // namespace hiroba

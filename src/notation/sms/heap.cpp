@@ -5,17 +5,14 @@
 #include "process/process.hpp"
 #include "sms.h"
 
-using hiroba::end_job;
-using hiroba::Heap;
-using hiroba::process_memory;
-using hiroba::Status;
-
 #define SMS_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace hiroba {
 
 namespace {
 
 // Returns the call for messages: "sms_malloc(64)".
-[[gnu::cold]] std::string text(const char* call, size_t bytes) { return hiroba::format("%s(%zu)", call, bytes); }
+[[gnu::cold]] std::string text(const char* call, size_t bytes) { return format("%s(%zu)", call, bytes); }
 
 // A size that no machine has is a negative number, or one that has overflowed.
 void check_size(const char* call, size_t bytes, const char* place) {
@@ -98,3 +95,5 @@ SMS_EXPORT void* sms_aligned_alloc(size_t alignment, size_t bytes) {
 }
 SMS_EXPORT void* sms_realloc(void* object, size_t bytes) { return sms_realloc_at(object, bytes, "unnamed"); }
 SMS_EXPORT void sms_mfree(void* object) { sms_mfree_at(object, "unnamed"); }
+
+}  // namespace hiroba

@@ -42,19 +42,17 @@ std::string waited_for(const Memory& memory) {
   return out.empty() ? out : out + ")";
 }
 
-unsigned long long n(uint64_t value) { return value; }
-
 void report_array(const std::string& name, const Counters& counters) {
   sms_statistics s = {};
   add_statistics(counters, s);
   if (s.read_faults + s.pages_fetched + s.pages_diffed + s.pages_evicted + s.pages_invalidated + s.home_faults == 0)
     return;
   log_line(
-      "%s: %llu faults, %llu pages fetched (%s), %llu preloaded, %llu diffed (%s sent), %llu evicted, %llu "
-      "invalidated, %llu refreshed in place; %llu faults of writes to pages of this node that others have copied",
-      name.c_str(), n(s.read_faults), n(s.pages_fetched), show_bytes(s.bytes_fetched).c_str(), n(s.pages_preloaded),
-      n(s.pages_diffed), show_bytes(s.bytes_sent).c_str(), n(s.pages_evicted), n(s.pages_invalidated),
-      n(counters.refreshed), n(s.home_faults));
+      "%s: %lu faults, %lu pages fetched (%s), %lu preloaded, %lu diffed (%s sent), %lu evicted, %lu "
+      "invalidated, %lu refreshed in place; %lu faults of writes to pages of this node that others have copied",
+      name.c_str(), s.read_faults, s.pages_fetched, show_bytes(s.bytes_fetched).c_str(), s.pages_preloaded,
+      s.pages_diffed, show_bytes(s.bytes_sent).c_str(), s.pages_evicted, s.pages_invalidated, counters.refreshed.load(),
+      s.home_faults);
 }
 
 }  // namespace
@@ -69,21 +67,18 @@ void report_statistics(const Memory& memory) {
   const Memory::Acquires a = memory.acquires();
   if (a.looked > 0)
     log_line(
-        "locks and sms_sync: %llu looks at what others have written, %llu runs of pages; %llu dropped every copy, "
+        "locks and sms_sync: %lu looks at what others have written, %lu runs of pages; %lu dropped every copy, "
         "because more was written than the log of a node holds or it was not known what",
-        n(a.looked), n(a.entries), n(a.drops));
+        a.looked, a.entries, a.drops);
   memory.arrays().for_each([](const Array& array) { report_array(array.name, array.counters); });
   for (const auto& [name, freed] : memory.arrays().freed.by_name)
-    report_array(format("%s (%llu freed)", name.c_str(), n(freed.arrays)), freed.counters);
+    report_array(format("%s (%lu freed)", name.c_str(), freed.arrays), freed.counters);
   Heap::Statistics heap;
   if (memory.heap().statistics(heap, false).ok() && heap.used + heap.returned > 0)
-    log_line("heap: objects of %s, which take %s; %llu objects of other ranks freed, in %llu batches",
-             show_bytes(heap.live).c_str(), show_bytes(heap.used).c_str(),
-             static_cast<unsigned long long>(heap.returned), static_cast<unsigned long long>(heap.batches));
+    log_line("heap: objects of %s, which take %s; %lu objects of other ranks freed, in %lu batches",
+             show_bytes(heap.live).c_str(), show_bytes(heap.used).c_str(), heap.returned, heap.batches);
   const Transport::Traffic traffic = memory.transport().traffic();
-  if (traffic.messages > 0)
-    log_line("network: %llu messages, %s", static_cast<unsigned long long>(traffic.messages),
-             show_bytes(traffic.bytes).c_str());
+  if (traffic.messages > 0) log_line("network: %lu messages, %s", traffic.messages, show_bytes(traffic.bytes).c_str());
 }
 
 Status report_placement(const Memory& memory) {

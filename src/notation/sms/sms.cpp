@@ -12,52 +12,41 @@
 #include "notation/sms/report.hpp"
 #include "process/process.hpp"
 
-using hiroba::Array;
-using hiroba::Arrays;
-using hiroba::Distribution;
-using hiroba::end_job;
-using hiroba::format;
-using hiroba::Job;
-using hiroba::Memory;
-using hiroba::process_memory;
-using hiroba::Range;
-using hiroba::Status;
-
 #define SMS_EXPORT extern "C" __attribute__((visibility("default")))
 
 SMS_EXPORT int sms_rank, sms_nprocs, sms_node, sms_nnodes;
 int sms_rank = 0, sms_nprocs = 1, sms_node = 0, sms_nnodes = 1;
 
+namespace hiroba {
+
 namespace {
 
 // A preload that is waited for as all requests are. Its handle contains its ticket.
-class Preloading final : public hiroba::Request {
+class Preloading final : public Request {
  public:
-  explicit Preloading(hiroba::Preloads::Ticket ticket) : ticket_(ticket) {}
+  explicit Preloading(Preloads::Ticket ticket) : ticket_(ticket) {}
   Status advance(bool& complete) override { return complete = preloads().test(ticket_), Status(); }
   Status hasten(bool& complete) override { return preloads().wait(ticket_), complete = true, Status(); }
   std::string missing() const override { return "its data has not arrived"; }
 
  private:
-  static hiroba::Preloads& preloads() { return process_memory("a preload").preloads(); }
-  hiroba::Preloads::Ticket ticket_;
+  static Preloads& preloads() { return process_memory("a preload").preloads(); }
+  Preloads::Ticket ticket_;
 };
 
-constexpr uint64_t ticket_mark = hiroba::Requests::self_contained;
+constexpr uint64_t ticket_mark = Requests::self_contained;
 
-std::shared_ptr<hiroba::Request> find_preload(uint64_t handle) {
-  return std::make_shared<Preloading>(handle & ~ticket_mark);
-}
+std::shared_ptr<Request> find_preload(uint64_t handle) { return std::make_shared<Preloading>(handle & ~ticket_mark); }
 
 __attribute__((constructor)) void prepare() {
-  hiroba::phrases() = {.end = "sms_shutdown",
-                       .bring_pages = "sms_preload",
-                       .free_object = "sms_mfree",
-                       .resize_object = "sms_realloc",
-                       .allocate_array = "sms_mapalloc",
-                       .set_homes = "sms_set_homes",
-                       .move_homes = "sms_redistribute",
-                       .set_scalar = "sms_set_scalar"};
+  phrases() = {.end = "sms_shutdown",
+               .bring_pages = "sms_preload",
+               .free_object = "sms_mfree",
+               .resize_object = "sms_realloc",
+               .allocate_array = "sms_mapalloc",
+               .set_homes = "sms_set_homes",
+               .move_homes = "sms_redistribute",
+               .set_scalar = "sms_set_scalar"};
 }
 
 // Returns the numbers up to -1.
@@ -75,7 +64,7 @@ std::vector<int64_t> list(const Int* numbers, const char* call, const char* what
 
 std::string show(const std::vector<int64_t>& numbers) {
   std::string text = "{";
-  for (const int64_t n : numbers) text += format("%s%lld", text.size() == 1 ? "" : ",", static_cast<long long>(n));
+  for (const int64_t n : numbers) text += format("%s%ld", text.size() == 1 ? "" : ",", n);
   return text + "}";
 }
 
@@ -84,7 +73,7 @@ void* allocate(Arrays::Request request, const std::string& call, const char* pla
   request.place = place;
   request.freed_by = "sms_free";
   void* out = nullptr;
-  hiroba::require_outside_work(call.c_str());
+  require_outside_work(call.c_str());
   const Status status = process_memory(call.c_str()).arrays().allocate(request, out);
   if (!status.ok()) end_job(1, "%s: %s: %s", place, call.c_str(), status.message().c_str());
   return out;
@@ -104,38 +93,34 @@ void* map_allocate(const Int dim[], const Int div[], size_t elemsize, int first,
 
 Array& array_of(const void* address, const char* call) {
   Array* array = nullptr;
-  const Status status = process_memory(call).arrays().find(address, array);
-  if (!status.ok()) end_job(1, "%s: %s", call, status.message().c_str());
+  require_at(process_memory(call).arrays().find(address, array), call);
   return *array;
 }
 
 uint64_t add(void* address, unsigned bytes, uint64_t value, const char* call) {
   uint64_t old = 0;
-  const Status status = process_memory(call).atomics().add(address, bytes, value, old);
-  if (!status.ok()) end_job(1, "%s: %s", call, status.message().c_str());
+  require_at(process_memory(call).atomics().add(address, bytes, value, old), call);
   return old;
 }
 
 uint64_t swap(void* address, unsigned bytes, uint64_t expected, uint64_t desired, const char* call) {
   uint64_t old = 0;
-  const Status status = process_memory(call).atomics().swap(address, bytes, expected, desired, old);
-  if (!status.ok()) end_job(1, "%s: %s", call, status.message().c_str());
+  require_at(process_memory(call).atomics().swap(address, bytes, expected, desired, old), call);
   return old;
 }
 
 template <typename T>
 T reduce(T value, sms_op op, const char* call) {
-  using hiroba::Op;
   switch (op) {
-    case SMS_SUM: return hiroba::reduce_value(value, Op::add, call);
-    case SMS_MIN: return hiroba::reduce_value(value, Op::min, call);
-    case SMS_MAX: return hiroba::reduce_value(value, Op::max, call);
-    case SMS_PROD: return hiroba::reduce_value(value, Op::mul, call);
+    case SMS_SUM: return reduce_value(value, Op::add, call);
+    case SMS_MIN: return reduce_value(value, Op::min, call);
+    case SMS_MAX: return reduce_value(value, Op::max, call);
+    case SMS_PROD: return reduce_value(value, Op::mul, call);
   }
   end_job(1, "reduction with operation %d; use SMS_SUM, SMS_MIN, SMS_MAX or SMS_PROD", static_cast<int>(op));
 }
 
-class MemoryModel final : public hiroba::Model {
+class MemoryModel final : public Model {
   void begin() override {
     Memory& m = process_memory("sms_startup");
     m.collective().requests().set_source(find_preload);
@@ -144,28 +129,28 @@ class MemoryModel final : public hiroba::Model {
   }
   void report() const override {
     const Memory& m = process_memory("exit");
-    if (m.times().on) hiroba::report_statistics(m);
+    if (m.times().on) report_statistics(m);
   }
 };
 
 }  // namespace
 
-hiroba::Model& hiroba::memory_model() { return instance<MemoryModel>(); }
+Model& memory_model() { return instance<MemoryModel>(); }
 
 SMS_EXPORT int sms_startup(int*, char***) {
-#define MODEL(name) &hiroba::name##_model(),
-  static hiroba::Model* const models[] = {HIROBA_MODELS(MODEL)};
+#define MODEL(name) &name##_model(),
+  static Model* const models[] = {HIROBA_MODELS(MODEL)};
 #undef MODEL
-  hiroba::start_process("sms_startup", models);
+  start_process("sms_startup", models);
   return 0;
 }
 
 SMS_EXPORT int sms_shutdown(void) {
   const Memory& m = process_memory("sms_shutdown");
-  hiroba::require_outside_work("sms_shutdown");
-  hiroba::report_models();
-  hiroba::require(hiroba::report_placement(m));
-  hiroba::end_process("sms_shutdown");
+  require_outside_work("sms_shutdown");
+  report_models();
+  require(report_placement(m));
+  end_process("sms_shutdown");
   return 0;
 }
 
@@ -206,8 +191,8 @@ SMS_EXPORT void* sms_mapalloc_large(const int64_t dim[], const int64_t div[], si
 SMS_EXPORT void sms_free(void* array) {
   if (array == nullptr) return;
   Memory& m = process_memory("sms_free");
-  hiroba::end_work("sms_free");
-  hiroba::require(m.arrays().free(array, format("sms_free(%p)", array).c_str()));
+  end_work("sms_free");
+  require(m.arrays().free(array, format("sms_free(%p)", array).c_str()));
 }
 
 SMS_EXPORT void sms_name(void* array, const char* name) {
@@ -217,30 +202,29 @@ SMS_EXPORT void sms_name(void* array, const char* name) {
 
 SMS_EXPORT void sms_set_scalar(void* array, size_t bytes) {
   const std::string call = format("sms_set_scalar(%p, %zu)", array, bytes);
-  hiroba::require(process_memory("sms_set_scalar").arrays().set_scalar(array, bytes, call.c_str()));
+  require(process_memory("sms_set_scalar").arrays().set_scalar(array, bytes, call.c_str()));
 }
 
 SMS_EXPORT void sms_set_twin(void* array, enum sms_twin when) {
   const auto twin = when == SMS_TWIN_AT_FETCH   ? Arrays::Twin::at_fetch
                     : when == SMS_TWIN_AT_WRITE ? Arrays::Twin::at_write
                                                 : Arrays::Twin::by_option;
-  hiroba::require(process_memory("sms_set_twin")
-                      .arrays()
-                      .set_twin(array, twin, format("sms_set_twin(%p, %d)", array, static_cast<int>(when)).c_str()));
+  require(process_memory("sms_set_twin")
+              .arrays()
+              .set_twin(array, twin, format("sms_set_twin(%p, %d)", array, static_cast<int>(when)).c_str()));
 }
 
 SMS_EXPORT void sms_redistribute_on(void* array, const int div[], int first, int count) {
   Memory& m = process_memory("sms_redistribute");
   const std::vector<int64_t> pieces = list(div, "sms_redistribute", "div");
-  hiroba::end_work("sms_redistribute");
+  end_work("sms_redistribute");
   const std::string call = format("sms_redistribute(%p, %s, %d, %d)", array, show(pieces).c_str(), first, count);
-  hiroba::require(m.arrays().redistribute(array, pieces, first, count, call.c_str()));
+  require(m.arrays().redistribute(array, pieces, first, count, call.c_str()));
 }
 
 SMS_EXPORT void sms_redistribute(void* array, const int div[]) { sms_redistribute_on(array, div, 0, sms_nprocs); }
 
 SMS_EXPORT void sms_set_homes(void* array, enum sms_homes policy) {
-  using hiroba::HomePolicy;
   Memory& m = process_memory("sms_set_homes");
   if (policy != SMS_HOMES_FIXED && policy != SMS_HOMES_FIRST_TOUCH && policy != SMS_HOMES_MIGRATING)
     end_job(1, "sms_set_homes with policy %d; use SMS_HOMES_FIXED, SMS_HOMES_FIRST_TOUCH or SMS_HOMES_MIGRATING",
@@ -249,100 +233,100 @@ SMS_EXPORT void sms_set_homes(void* array, enum sms_homes policy) {
                       : policy == SMS_HOMES_FIRST_TOUCH ? HomePolicy::first_touch
                                                         : HomePolicy::migrating;
   const std::string call = format("sms_set_homes(%p, %d)", array, static_cast<int>(policy));
-  hiroba::require_outside_work(call.c_str());
-  hiroba::require(m.homes().set_policy(array, wanted, call.c_str()));
+  require_outside_work(call.c_str());
+  require(m.homes().set_policy(array, wanted, call.c_str()));
 }
 
 SMS_EXPORT void sms_promise_preload(const void* array) {
-  hiroba::require(process_memory("sms_promise_preload").arrays().preload_only(array, "sms_promise_preload"));
+  require(process_memory("sms_promise_preload").arrays().preload_only(array, "sms_promise_preload"));
 }
 
 SMS_EXPORT void sms_barrier(void) {
   Memory& m = process_memory("sms_barrier");
-  hiroba::begin_barrier("sms_barrier");
-  hiroba::require(m.consistency().barrier("sms_barrier"));
+  begin_barrier("sms_barrier");
+  require(m.consistency().barrier("sms_barrier"));
 }
 
 SMS_EXPORT void sms_sync_drop(void) {
   Memory& m = process_memory("sms_sync_drop");
-  hiroba::begin_barrier("sms_sync_drop");
-  hiroba::require(m.consistency().sync_drop("sms_sync_drop"));
+  begin_barrier("sms_sync_drop");
+  require(m.consistency().sync_drop("sms_sync_drop"));
 }
 
 SMS_EXPORT void sms_sync_drop_start(void) {
   Memory& m = process_memory("sms_sync_drop_start");
-  hiroba::begin_barrier("sms_sync_drop_start");
-  hiroba::require(m.consistency().start_sync_drop("sms_sync_drop_start"));
+  begin_barrier("sms_sync_drop_start");
+  require(m.consistency().start_sync_drop("sms_sync_drop_start"));
 }
 
 SMS_EXPORT void sms_sync_drop_wait(void) {
   Memory& m = process_memory("sms_sync_drop_wait");
-  hiroba::require_outside_work("sms_sync_drop_wait");
+  require_outside_work("sms_sync_drop_wait");
   if (!m.collective().barriers().between())
     end_job(1, "sms_sync_drop_wait without a start; call sms_sync_drop_start before");
-  hiroba::require(m.consistency().end_sync_drop());
+  require(m.consistency().end_sync_drop());
 }
 
 SMS_EXPORT void sms_sync(void) { process_memory("sms_sync").consistency().sync(); }
-SMS_EXPORT void sms_lock(int id) { hiroba::require(process_memory("sms_lock").locks().lock(id, "sms_lock")); }
-SMS_EXPORT void sms_unlock(int id) { hiroba::require(process_memory("sms_unlock").locks().unlock(id, "sms_unlock")); }
+SMS_EXPORT void sms_lock(int id) { require(process_memory("sms_lock").locks().lock(id, "sms_lock")); }
+SMS_EXPORT void sms_unlock(int id) { require(process_memory("sms_unlock").locks().unlock(id, "sms_unlock")); }
 
 SMS_EXPORT int sms_trylock(int id) {
   bool taken = false;
-  hiroba::require(process_memory("sms_trylock").locks().try_lock(id, taken, "sms_trylock"));
+  require(process_memory("sms_trylock").locks().try_lock(id, taken, "sms_trylock"));
   return taken ? 1 : 0;
 }
 
 SMS_EXPORT void sms_lock_shared(int id) {
-  hiroba::require(process_memory("sms_lock_shared").locks().lock_shared(id, "sms_lock_shared"));
+  require(process_memory("sms_lock_shared").locks().lock_shared(id, "sms_lock_shared"));
 }
 
 SMS_EXPORT int sms_trylock_shared(int id) {
   bool taken = false;
-  hiroba::require(process_memory("sms_trylock_shared").locks().try_lock_shared(id, taken, "sms_trylock_shared"));
+  require(process_memory("sms_trylock_shared").locks().try_lock_shared(id, taken, "sms_trylock_shared"));
   return taken ? 1 : 0;
 }
 
 SMS_EXPORT void sms_unlock_shared(int id) {
-  hiroba::require(process_memory("sms_unlock_shared").locks().unlock_shared(id, "sms_unlock_shared"));
+  require(process_memory("sms_unlock_shared").locks().unlock_shared(id, "sms_unlock_shared"));
 }
 
 SMS_EXPORT void sms_wait(int condition, int lock) {
-  hiroba::require(process_memory("sms_wait").conditions().wait(condition, lock, "sms_wait"));
+  require(process_memory("sms_wait").conditions().wait(condition, lock, "sms_wait"));
 }
 
 SMS_EXPORT void sms_signal(int condition) {
-  hiroba::require(process_memory("sms_signal").conditions().signal(condition, "sms_signal"));
+  require(process_memory("sms_signal").conditions().signal(condition, "sms_signal"));
 }
 
 SMS_EXPORT void sms_broadcast(int condition) {
-  hiroba::require(process_memory("sms_broadcast").conditions().broadcast(condition, "sms_broadcast"));
+  require(process_memory("sms_broadcast").conditions().broadcast(condition, "sms_broadcast"));
 }
 
 SMS_EXPORT void sms_once(int id, void (*function)(void)) {
-  hiroba::Locks& locks = process_memory("sms_once").locks();
+  Locks& locks = process_memory("sms_once").locks();
   if (function == nullptr) end_job(1, "sms_once(%d, NULL): there is nothing to call", id);
   bool first = false;
-  hiroba::require(locks.begin_once(id, first, "sms_once"));
+  require(locks.begin_once(id, first, "sms_once"));
   if (!first) return;
   function();
-  hiroba::require(locks.end_once(id));
+  require(locks.end_once(id));
 }
 
 SMS_EXPORT sms_request sms_preload_start(const void* array, const sms_range section[]) {
   const Array& a = array_of(array, "sms_preload");
   Range ranges[Distribution::max_dims];
   for (int d = 0; d < a.distribution.dims(); ++d) ranges[d] = {section[d].base, section[d].length, section[d].step};
-  hiroba::Preloads::Ticket ticket = 0;
-  hiroba::require(process_memory("sms_preload")
-                      .preloads()
-                      .start(array, {ranges, static_cast<size_t>(a.distribution.dims())}, &ticket));
+  Preloads::Ticket ticket = 0;
+  require(process_memory("sms_preload")
+              .preloads()
+              .start(array, {ranges, static_cast<size_t>(a.distribution.dims())}, &ticket));
   return {ticket == 0 ? 0 : ticket | ticket_mark};
 }
 
 SMS_EXPORT void sms_preload_wait(sms_request* request) {
   process_memory("sms_preload_wait");
-  hiroba::wait(request, {"sms_preload_wait", ""}, "sms_preload_wait");
+  wait(request, {"sms_preload_wait", ""}, "sms_preload_wait");
 }
 
 SMS_EXPORT void sms_preload(const void* array, const sms_range section[]) {
@@ -351,13 +335,13 @@ SMS_EXPORT void sms_preload(const void* array, const sms_range section[]) {
 }
 
 SMS_EXPORT void sms_preload_bytes(const void* address, size_t bytes) {
-  hiroba::require(process_memory("sms_preload_bytes").preloads().start_bytes(address, bytes));
+  require(process_memory("sms_preload_bytes").preloads().start_bytes(address, bytes));
   process_memory("sms_preload_bytes").preloads().wait();
 }
 
 SMS_EXPORT int sms_home(const void* address) {
   const Array& a = array_of(address, "sms_home");
-  const hiroba::HomeRun& home = a.home_of(address);
+  const HomeRun& home = a.home_of(address);
   return home.moves > 0 ? home.rank : a.owner(address);
 }
 
@@ -367,8 +351,8 @@ SMS_EXPORT int sms_local_box(const void* array, int rank, size_t first[], size_t
     end_job(1, "sms_local_box: rank %d does not exist: the job has ranks 0..%d", rank, sms_nprocs - 1);
   const auto box = a.distribution.box(rank);
   for (int d = 0; d < a.distribution.dims(); ++d) {
-    first[d] = static_cast<size_t>(box[static_cast<size_t>(d)].base);
-    length[d] = static_cast<size_t>(box[static_cast<size_t>(d)].length);
+    first[d] = static_cast<size_t>(box[d].base);
+    length[d] = static_cast<size_t>(box[d].length);
   }
   return a.distribution.dims();
 }
@@ -406,11 +390,11 @@ SMS_EXPORT int64_t sms_reduce_int64(int64_t value, enum sms_op op) { return redu
 
 SMS_EXPORT void sms_stats(const void* array, sms_statistics* out) {
   *out = {};
-  if (array != nullptr) return hiroba::add_statistics(array_of(array, "sms_stats").counters, *out);
+  if (array != nullptr) return add_statistics(array_of(array, "sms_stats").counters, *out);
   const Arrays& arrays = process_memory("sms_stats").arrays();
-  arrays.for_each([&](const Array& a) { hiroba::add_statistics(a.counters, *out); });
-  for (const auto& [name, freed] : arrays.freed.by_name) hiroba::add_statistics(freed.counters, *out);
-  const hiroba::Transport::Traffic traffic = process_memory("sms_stats").transport().traffic();
+  arrays.for_each([&](const Array& a) { add_statistics(a.counters, *out); });
+  for (const auto& [name, freed] : arrays.freed.by_name) add_statistics(freed.counters, *out);
+  const Transport::Traffic traffic = process_memory("sms_stats").transport().traffic();
   out->messages_sent = traffic.messages;
   out->message_bytes = traffic.bytes;
 }
@@ -428,11 +412,11 @@ SMS_EXPORT void hiroba_copy_communicator(void* out, size_t bytes) {
 }
 
 SMS_EXPORT int hiroba_may_need_pages(const void* address) {
-  return hiroba::process_started() && process_memory("hiroba_bring_pages").system_access().may_need(address, 1) ? 1 : 0;
+  return process_started() && process_memory("hiroba_bring_pages").system_access().may_need(address, 1) ? 1 : 0;
 }
 
 SMS_EXPORT void hiroba_bring_pages(const void* address, size_t bytes, int to_write, const char* call) {
-  if (const hiroba::Status status = process_memory(call).system_access().bring_all(address, bytes, to_write != 0);
-      !status.ok())
-    end_job(1, "%s: %s", call, status.message().c_str());
+  require_at(process_memory(call).system_access().bring_all(address, bytes, to_write != 0), call);
 }
+
+}  // namespace hiroba

@@ -15,18 +15,9 @@
 
 #define TASK_EXPORT extern "C" __attribute__((visibility("default")))
 
-namespace {
+namespace hiroba {
 
-using hiroba::Array;
-using hiroba::end_job;
-using hiroba::Memory;
-using hiroba::require_at;
-using hiroba::Status;
-using hiroba::TaskAccess;
-using hiroba::TaskGraph;
-using hiroba::TaskLabel;
-using hiroba::Tasks;
-using hiroba::TaskSection;
+namespace {
 
 // Lists of accesses are passed on as they are.
 static_assert(sizeof(TaskSection) == sizeof(hiroba_section) &&
@@ -49,14 +40,14 @@ static_assert(equal(TaskAccess::in, HIROBA_IN) && equal(TaskAccess::out, HIROBA_
               equal(TaskAccess::concurrent, HIROBA_CONCURRENT) && equal(TaskAccess::reduction, HIROBA_REDUCTION));
 static_assert(equal(Tasks::anywhere, HIROBA_ANYWHERE) && Tasks::argument_bytes == HIROBA_TASK_ARGUMENT);
 
-class TaskModel final : public hiroba::Model {
+class TaskModel final : public Model {
  public:
   Tasks tasks;
 
-  Status listen(hiroba::Transport& transport, const hiroba::Job& job) override { return tasks.listen(transport, job); }
-  Status start(Memory& memory, const hiroba::Options& options) override {
+  Status listen(Transport& transport, const Job& job) override { return tasks.listen(transport, job); }
+  Status start(Memory& memory, const Options& options) override {
     Tasks::Settings settings;
-    settings.threads = hiroba::threads_per_rank();
+    settings.threads = threads_per_rank();
     settings.window = static_cast<size_t>(options.number("task-window"));
     settings.seed = static_cast<uint64_t>(options.number("chaos"));
     settings.trace = options.text("task-trace");
@@ -71,19 +62,18 @@ class TaskModel final : public hiroba::Model {
   Status finish() override { return tasks.stop(); }
 
   void require_outside_work(const char* call) const override {
-    if (hiroba::in_task())
-      refuse(call, "; it is a call of the program, which all ranks make outside of tasks: call it");
+    if (in_task()) refuse(call, "; it is a call of the program, which all ranks make outside of tasks: call it");
   }
   void require_all_ranks(const char* call) const override {
-    if (hiroba::in_lone_task())
+    if (in_lone_task())
       refuse(call,
              ", which this rank runs alone, so the call would wait for the other ranks for ever; call it outside of "
              "tasks,");
   }
   void require_unused(const Use& use) const override {
-    if (hiroba::in_task() || !tasks.use(use.data, use.bytes, use.writes)) return;
+    if (in_task() || !tasks.use(use.data, use.bytes, use.writes)) return;
     Array* array = nullptr;
-    const bool shared = hiroba::process_memory(use.call).arrays().find(use.data, array).ok();
+    const bool shared = process_memory(use.call).arrays().find(use.data, array).ok();
     end_job(1,
             "%s: %s: tasks that have not ended use %s, %zu bytes%s%s; call hiroba::taskwait before (hiroba_taskwait in "
             "C)",
@@ -93,19 +83,18 @@ class TaskModel final : public hiroba::Model {
 
  private:
   [[noreturn]] static void refuse(const char* call, const char* why) {
-    end_job(1, "%s in task %s%s after hiroba::taskwait (hiroba_taskwait in C)", call, hiroba::running_task().c_str(),
-            why);
+    end_job(1, "%s in task %s%s after hiroba::taskwait (hiroba_taskwait in C)", call, running_task().c_str(), why);
   }
 };
 
-Tasks& tasks() { return hiroba::used_instance<TaskModel>().tasks; }
+Tasks& tasks() { return used_instance<TaskModel>().tasks; }
 Tasks& tasks(const char* call) {
-  (void)hiroba::process_memory(call);
+  (void)process_memory(call);
   return tasks();
 }
 
 [[noreturn, gnu::cold]] void refuse(const hiroba_section& section, int access, const char* place) {
-  const Memory& memory = hiroba::process_memory("a task");
+  const Memory& memory = process_memory("a task");
   Array* array = nullptr;
   std::string where = "private memory";
   if (memory.arrays().find(section.address, array).ok())
@@ -113,10 +102,10 @@ Tasks& tasks(const char* call) {
   int d = 0;
   while (d < section.dims && section.count[d] >= 0) ++d;
   if (d < section.dims)
-    end_job(1, "%s: access %d of a task has %lld blocks along dimension %d of a section that begins at %s; at least 0",
-            place, access, static_cast<long long>(section.count[d]), d, where.c_str());
-  end_job(1, "%s: access %d of a task has %lld bytes from %s on; at least 0", place, access,
-          static_cast<long long>(section.bytes), where.c_str());
+    end_job(1, "%s: access %d of a task has %ld blocks along dimension %d of a section that begins at %s; at least 0",
+            place, access, section.count[d], d, where.c_str());
+  end_job(1, "%s: access %d of a task has %ld bytes from %s on; at least 0", place, access, section.bytes,
+          where.c_str());
 }
 
 // Returns true for a negative number of blocks or bytes.
@@ -127,20 +116,20 @@ bool negative(const hiroba_section& section) {
 }
 
 void check_reduction(const hiroba_access& access, int number, const char* place) {
-  if (access.op >= hiroba::reductions || access.type >= hiroba::types)
+  if (access.op >= reductions || access.type >= types)
     end_job(1,
             "%s: access %d of a task is a reduction with operator %d and type %d; hiroba_use_reduction makes it from "
             "HIROBA_SUM or such and HIROBA_DOUBLE or such",
             place, number, access.op, access.type);
-  const auto type = static_cast<hiroba::Type>(access.type);
-  hiroba::Combine combine;
-  require_at(hiroba::Combine::make(type, hiroba::reduction_op[access.op], combine), place);
-  if (access.section.dims != 0 || access.section.bytes % hiroba::bytes_of(type) != 0 || access.tile != nullptr)
+  const auto type = static_cast<Type>(access.type);
+  Combine combine;
+  require_at(Combine::make(type, reduction_op[access.op], combine), place);
+  if (access.section.dims != 0 || access.section.bytes % bytes_of(type) != 0 || access.tile != nullptr)
     end_job(1,
             "%s: access %d of a task is a reduction of a section in %d dimensions, of %zu bytes, %s tile; give "
             "contiguous elements of type %s, without a tile",
             place, number, access.section.dims, access.section.bytes, access.tile != nullptr ? "of a" : "without a",
-            hiroba::name_of(type));
+            name_of(type));
 }
 
 std::span<const TaskAccess> list(const hiroba_access* accesses, int count, const char* place) {
@@ -171,20 +160,20 @@ std::string& last_failure() {
 int tell_program(const Tasks::Failed& failed, const char* place, void** failure) {
   *failure = failed.what;
   if (failed.rank >= 0)
-    last_failure() = failed.what != nullptr ? hiroba::format("%s: %s", place, failed.text.c_str())
-                                            : hiroba::format("%s: a task has failed on rank %d", place, failed.rank);
+    last_failure() = failed.what != nullptr ? format("%s: %s", place, failed.text.c_str())
+                                            : format("%s: a task has failed on rank %d", place, failed.rank);
   return failed.rank;
 }
 
 // The argument of a task of C, before the copied data.
-struct Call {
+struct FunctionCall {
   void (*function)(void*);
   void* argument;  // null: it follows
 };
 
 }  // namespace
 
-hiroba::Model& hiroba::task_model() { return instance<TaskModel>(); }
+Model& task_model() { return instance<TaskModel>(); }
 
 TASK_EXPORT void* hiroba_task_create(const hiroba_access* accesses, int count, const hiroba_task_spec* spec) {
   void* argument = nullptr;
@@ -202,10 +191,10 @@ TASK_EXPORT void hiroba_task_at(void (*function)(void*), void* argument, const h
                                 const hiroba_task_spec* spec) {
   void* const room = hiroba_task_create(accesses, count, spec);
   if (room == nullptr) return;
-  const Call call = {function, argument};
+  const FunctionCall call = {function, argument};
   std::memcpy(room, &call, sizeof call);
   hiroba_task_submit(room, [](void* a, int run) {
-    Call c;
+    FunctionCall c;
     std::memcpy(&c, a, sizeof c);
     if (run != 0) c.function(c.argument);
   });
@@ -215,14 +204,14 @@ TASK_EXPORT void hiroba_task_copy_at(void (*function)(void*), const void* value,
                                      const hiroba_access* accesses, int count, const hiroba_task_spec* spec) {
   char* const room = static_cast<char*>(hiroba_task_create(accesses, count, spec));
   if (room == nullptr) return;
-  const bool in_place = sizeof(Call) + bytes <= HIROBA_TASK_ARGUMENT;
-  const Call call = {function, in_place ? nullptr : std::malloc(bytes)};
+  const bool in_place = sizeof(FunctionCall) + bytes <= HIROBA_TASK_ARGUMENT;
+  const FunctionCall call = {function, in_place ? nullptr : std::malloc(bytes)};
   if (!in_place && call.argument == nullptr)
     end_job(1, "%s: no memory for the argument of a task, %zu bytes", spec->label->place, bytes);
   std::memcpy(room, &call, sizeof call);
   std::memcpy(in_place ? room + sizeof call : call.argument, value, bytes);
   hiroba_task_submit(room, [](void* a, int run) {
-    Call c;
+    FunctionCall c;
     std::memcpy(&c, a, sizeof c);
     if (run != 0) c.function(c.argument != nullptr ? c.argument : static_cast<char*>(a) + sizeof c);
     std::free(c.argument);
@@ -232,18 +221,18 @@ TASK_EXPORT void hiroba_task_copy_at(void (*function)(void*), const void* value,
 TASK_EXPORT int hiroba_taskwait_failed(const char* place, void** failure) {
   Tasks::Failed failed;
   Tasks& t = tasks("hiroba_taskwait");
-  const bool inside = hiroba::in_task();
+  const bool inside = in_task();
   require_at(t.wait("hiroba_taskwait", &failed), place);
   // Not earlier: a rank in the barrier runs no tasks, for which others may wait.
-  if (!inside) hiroba::begin_barrier("hiroba_taskwait", false);
+  if (!inside) begin_barrier("hiroba_taskwait", false);
   return tell_program(failed, place, failure);
 }
 
 TASK_EXPORT void hiroba_taskwait_at(const char* place) {
   Tasks& t = tasks("hiroba_taskwait");
-  const bool inside = hiroba::in_task();
+  const bool inside = in_task();
   require_at(t.wait("hiroba_taskwait", nullptr), place);
-  if (!inside) hiroba::begin_barrier("hiroba_taskwait", false);
+  if (!inside) begin_barrier("hiroba_taskwait", false);
 }
 
 TASK_EXPORT void hiroba_taskwait_here(const hiroba_access* accesses, int count, const hiroba_task_spec* spec) {
@@ -257,9 +246,9 @@ TASK_EXPORT int hiroba_taskwait_on_failed(const hiroba_access* accesses, int cou
   hiroba_taskwait_here(accesses, count, spec);
   Tasks::Failed failed;
   Tasks& t = tasks("hiroba_taskwait_on");
-  const bool inside = hiroba::in_task();
+  const bool inside = in_task();
   require_at(t.wait_if_failed("hiroba_taskwait_on", failed), place);
-  if (!inside && failed.rank >= 0) hiroba::begin_barrier("hiroba_taskwait_on", false);
+  if (!inside && failed.rank >= 0) begin_barrier("hiroba_taskwait_on", false);
   return tell_program(failed, place, failure);
 }
 
@@ -277,23 +266,23 @@ TASK_EXPORT void hiroba_task_uncaught(void) {
 
 TASK_EXPORT void hiroba_task_parts_at(int on, const char* place) {
   tasks("hiroba_task_parts");
-  hiroba::require_outside_work(hiroba::Call{"hiroba_task_parts", place}.text().c_str());
+  require_outside_work(Call{"hiroba_task_parts", place}.text().c_str());
   require_at(tasks("hiroba_task_parts").allow_parts(on != 0), place);
 }
 
 TASK_EXPORT hiroba_graph* hiroba_graph_create(void (*create)(void* context), void* context, const char* place) {
   TaskGraph* graph = nullptr;
   tasks("a graph of tasks");
-  hiroba::require_outside_work(hiroba::Call{"hiroba_graph_create", place}.text().c_str());
+  require_outside_work(Call{"hiroba_graph_create", place}.text().c_str());
   require_at(tasks("a graph of tasks").make_graph(create, context, graph), place);
   return reinterpret_cast<hiroba_graph*>(graph);
 }
 
 TASK_EXPORT int hiroba_graph_run(hiroba_graph* graph, int64_t times, const char* place, void** failure) {
   if (graph == nullptr) end_job(1, "%s: hiroba_graph_run of NULL; hiroba_graph_create returns a graph", place);
-  if (times < 0) end_job(1, "%s: a graph of tasks to be run %lld times", place, static_cast<long long>(times));
+  if (times < 0) end_job(1, "%s: a graph of tasks to be run %ld times", place, times);
   tasks("hiroba_graph_run");
-  hiroba::require_outside_work(hiroba::Call{"hiroba_graph_run", place}.text().c_str());
+  require_outside_work(Call{"hiroba_graph_run", place}.text().c_str());
   Tasks::Failed failed;
   require_at(
       tasks("hiroba_graph_run").run_graph(reinterpret_cast<TaskGraph&>(*graph), times, "hiroba_graph_run", failed),
@@ -306,21 +295,21 @@ TASK_EXPORT void hiroba_graph_free(hiroba_graph* graph) {
 }
 
 TASK_EXPORT hiroba_access hiroba_use_reduction(hiroba_op op, hiroba_type type, void* address, int64_t count) {
-  const hiroba::Combine combine = hiroba::combine_of(op, type, "hiroba_use_reduction");
+  const Combine combine = combine_of(op, type, "hiroba_use_reduction");
   if (op->function != nullptr)
     end_job(
         1,
         "hiroba_use_reduction: operator %s is a function; tasks reduce with HIROBA_SUM and its like, and in C++ with "
         "hiroba::reducer",
         op->name == nullptr ? "without a name" : op->name);
-  if (count < 0) end_job(1, "hiroba_use_reduction: %lld elements; at least 0", static_cast<long long>(count));
+  if (count < 0) end_job(1, "hiroba_use_reduction: %ld elements; at least 0", count);
   hiroba_access access = hiroba_use(HIROBA_REDUCTION, address, combine.element() * static_cast<size_t>(count));
   access.op = static_cast<uint8_t>(op - hiroba_operators), access.type = static_cast<uint8_t>(type);
   return access;
 }
 
 TASK_EXPORT void* hiroba_task_part(int access, const void* address) {
-  void* const part = hiroba::part_of_reduction(access, static_cast<const char*>(address));
+  void* const part = part_of_reduction(access, static_cast<const char*>(address));
   if (part == nullptr)
     end_job(1, "hiroba_task_part(%d, ..): access %d of the calling task is no reduction", access, access);
   return part;
@@ -333,11 +322,11 @@ TASK_EXPORT void* hiroba_task_hold(void) {
 }
 TASK_EXPORT int hiroba_task_inside(void) {
   tasks("hiroba_task_inside");
-  return hiroba::in_task() ? 1 : 0;
+  return in_task() ? 1 : 0;
 }
 TASK_EXPORT int hiroba_task_thread(void) {
   tasks("hiroba_task_thread");
-  return hiroba::thread_of_task();
+  return thread_of_task();
 }
 TASK_EXPORT int hiroba_task_threads(void) { return tasks("hiroba_task_threads").threads(); }
 
@@ -351,6 +340,8 @@ TASK_EXPORT void hiroba_task_poll(int (*poll)(void* context), void* context) {
 }
 TASK_EXPORT void hiroba_task_fail(void* failure, const char* why) {
   Tasks& t = tasks("hiroba_task_fail");
-  if (!hiroba::in_task()) end_job(1, "hiroba_task_fail outside of a task; the function of a task calls it");
+  if (!in_task()) end_job(1, "hiroba_task_fail outside of a task; the function of a task calls it");
   t.fail(failure, why != nullptr ? why : "it has called hiroba_task_fail");
 }
+
+}  // namespace hiroba

@@ -43,7 +43,7 @@ XMP_EXPORT void xmp_async(int64_t id, xmp_request request, const char* what, con
   if (request.number != 0) given = known(request, "xmp_async", place);
   all.forget(request.number);
   all.keep(id, std::move(given), format("%s at %s", what, place),
-           format("write #pragma xmp wait_async (%lld) before the end", static_cast<long long>(id)));
+           format("write #pragma xmp wait_async (%ld) before the end", id));
 }
 
 XMP_EXPORT void xmp_wait_async(int count, const int64_t ids[], const xmp_node_reference* on, const char* place) {

@@ -25,7 +25,7 @@ xmp_images images_of(std::vector<int> ranks) {
   const int count = static_cast<int>(ranks.size());
   const int first = count > 0 ? ranks[0] : 0, step = count > 1 ? ranks[1] - ranks[0] : 1;
   bool even = step != 0;
-  for (int i = 0; i < count; ++i) even = even && ranks[static_cast<size_t>(i)] == first + i * step;
+  for (int i = 0; i < count; ++i) even = even && ranks[i] == first + i * step;
   return {first, step, count, even ? nullptr : keep_table(std::move(ranks))};
 }
 

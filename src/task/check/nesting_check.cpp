@@ -51,10 +51,10 @@ std::string NestingCheck::text_of(const TaskSection& section) const {
 
 Status NestingCheck::refuse(const Use& child, const Task& parent, const std::string& why) const {
   return Status::error(
-      format("check: this task %s %s and is created in %s, which %s; name it in the parent, too, with %s, or nothing "
-             "orders the child and what other tasks do with it",
-             word(child.mode), text_of(child.section).c_str(), name_of(parent).c_str(), why.c_str(),
-             writes(child.mode) ? "out or inout" : "in"));
+      "check: this task %s %s and is created in %s, which %s; name it in the parent, too, with %s, or nothing "
+      "orders the child and what other tasks do with it",
+      word(child.mode), text_of(child.section).c_str(), name_of(parent).c_str(), why.c_str(),
+      writes(child.mode) ? "out or inout" : "in");
 }
 
 // A use that covers another one, whose task has ended, replaces it.
@@ -149,10 +149,10 @@ Status NestingCheck::check_strays(Sequence& sequence, const Use& use) const {
   for (const Stray& stray : sequence.strays)
     if (stray.parent.pending() && conflict(use.mode, stray.use.mode) && overlap(use.section, stray.use.section))
       return Status::error(
-          format("check: this task %s %s, which task %s (%s) %s and its parent %s does not name; name it in the "
-                 "parent, too, or nothing orders the two tasks",
-                 word(use.mode), text_of(use.section).c_str(), stray.use.label->name, stray.use.label->place,
-                 word(stray.use.mode), name_of(*stray.parent.task).c_str()));
+          "check: this task %s %s, which task %s (%s) %s and its parent %s does not name; name it in the "
+          "parent, too, or nothing orders the two tasks",
+          word(use.mode), text_of(use.section).c_str(), stray.use.label->name, stray.use.label->place,
+          word(stray.use.mode), name_of(*stray.parent.task).c_str());
   return {};
 }
 

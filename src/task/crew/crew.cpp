@@ -136,7 +136,7 @@ Task* Worker::steal(bool children_only) {
   return victims_.first([&](int victim) -> Task* {
     constexpr size_t most = 64;
     Task* stolen[most];
-    const size_t got = crew_.workers_[static_cast<size_t>(victim)]->ready_.steal(stolen, most, children_only);
+    const size_t got = crew_.workers_[victim]->ready_.steal(stolen, most, children_only);
     if (got == 0) return nullptr;
     for (size_t k = got; k-- > 1;) ready_.push_released(stolen[k]);
     return stolen[0];

@@ -136,7 +136,7 @@ class Crew {
   Status start(const Settings& settings);
   void stop();  // requires that no task is left
 
-  Worker& worker(int index) { return *workers_[static_cast<size_t>(index)]; }
+  Worker& worker(int index) { return *workers_[index]; }
   int threads() const { return settings_.threads; }
   // Returns the calling thread's worker; null if it is not in the crew.
   static Worker* here();

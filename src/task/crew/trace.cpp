@@ -24,14 +24,14 @@ Trace::Releaser Trace::releaser_of(const Task& task) {
 }
 
 void Trace::began(int worker, const Task& task) {
-  Timeline& timeline = of_worker_[static_cast<size_t>(worker)];
+  Timeline& timeline = of_worker_[worker];
   timeline.running.push_back(timeline.events.size());
   timeline.events.push_back(
       {task.label, task.number & ~Task::lone, seconds_now(), 0, releaser_of(task), task.kind == Task::move});
 }
 
 void Trace::ended(int worker, const Task&) {
-  Timeline& timeline = of_worker_[static_cast<size_t>(worker)];
+  Timeline& timeline = of_worker_[worker];
   timeline.events[timeline.running.back()].end = seconds_now();
   timeline.running.pop_back();
 }

@@ -7,9 +7,7 @@ namespace hiroba {
 
 std::vector<int> victims_of(int thread, std::span<const int> domains, const NumaDistances& distances) {
   const auto n = static_cast<int>(domains.size());
-  const auto distance = [&](int t) {
-    return distances.between(domains[static_cast<size_t>(thread)], domains[static_cast<size_t>(t)]);
-  };
+  const auto distance = [&](int t) { return distances.between(domains[thread], domains[t]); };
   std::vector<std::pair<int, int>> order;  // by distance, then in a ring, so that threads begin with different ones
   for (int i = 1; i < n; ++i) order.emplace_back(distance((thread + i) % n), i);
   std::sort(order.begin(), order.end());
@@ -30,7 +28,7 @@ std::unique_ptr<Domains> Domains::of_machine(int threads) {
 }
 
 void Domains::note(int thread) {
-  std::atomic<int>& domain = of_thread_[static_cast<size_t>(thread)];
+  std::atomic<int>& domain = of_thread_[thread];
   const int now = here_();
   if (now == domain.load(std::memory_order_relaxed)) return;
   domain.store(now, std::memory_order_relaxed);

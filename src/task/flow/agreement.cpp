@@ -48,10 +48,10 @@ Status Agreement::find_difference(const char* call, const std::vector<Flow::Made
   }
   constexpr const char* rule = "every rank must create the same tasks in the same order, with the same shared data";
   if (low == made.size())
-    return Status::error(format("%s: this rank has created %zu tasks, and another rank more; %s", call, low, rule));
+    return Status::error("%s: this rank has created %zu tasks, and another rank more; %s", call, low, rule);
   const TaskLabel& label = *made[low].label;
-  return Status::error(format("%s: task %zu of this rank, %s (%s), is not the same in all ranks; %s", call, low + 1,
-                              label.name, label.place, rule));
+  return Status::error("%s: task %zu of this rank, %s (%s), is not the same in all ranks; %s", call, low + 1,
+                       label.name, label.place, rule);
 }
 
 }  // namespace hiroba

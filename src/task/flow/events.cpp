@@ -26,7 +26,7 @@ Status Events::listen(Transport& transport, const Job& job, Crew& crew) {
   // Reserves addresses only; events allocate memory as they come.
   const size_t bytes = n * slots * sizeof(std::atomic<uint64_t>);
   void* const events = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (events == MAP_FAILED) return Status::error(format("cannot map %zu bytes for events of tasks", bytes));
+  if (events == MAP_FAILED) return Status::error("cannot map %zu bytes for events of tasks", bytes);
   peers_ = std::vector<Peer>(n);
   for (size_t r = 0; r < n; ++r) peers_[r].events = static_cast<std::atomic<uint64_t>*>(events) + r * slots;
   return {};
@@ -40,8 +40,8 @@ void Events::record(RecordedEvents* events) {
 }
 
 uint64_t Events::number_to(int rank, Worker& worker) {
-  if (recording_ != nullptr) return is_recorded | recording_->sent[static_cast<size_t>(rank)]++;
-  Peer& peer = peers_[static_cast<size_t>(rank)];
+  if (recording_ != nullptr) return is_recorded | recording_->sent[rank]++;
+  Peer& peer = peers_[rank];
   const uint64_t number = peer.sent++;
   const auto allowed = [&] { return number < peer.allowed.load(std::memory_order_relaxed); };
   if (!allowed()) worker.work_until(allowed);
@@ -51,8 +51,8 @@ uint64_t Events::number_to(int rank, Worker& worker) {
 // A slot serves number n + slots after n. The sender sends that only after this rank has expected n + window, for which
 // n had to be over.
 bool Events::expect(int rank, Task& task, Worker& worker) {
-  if (recording_ != nullptr) return recording_->expected[static_cast<size_t>(rank)].push_back(&task), true;
-  Peer& peer = peers_[static_cast<size_t>(rank)];
+  if (recording_ != nullptr) return recording_->expected[rank].push_back(&task), true;
+  Peer& peer = peers_[rank];
   const uint64_t number = peer.expected++;
   if (number >= window) {
     const std::atomic<uint64_t>& before = peer.events[(number - window) % slots];
@@ -84,7 +84,7 @@ void Events::compare(uint32_t expected, uint32_t what, int rank) {
 void Events::on_credit(void* self, int source, const void* payload, size_t /*bytes*/) {
   uint64_t allowed = 0;
   std::memcpy(&allowed, payload, sizeof allowed);
-  std::atomic<uint64_t>& known = static_cast<Events*>(self)->peers_[static_cast<size_t>(source)].allowed;
+  std::atomic<uint64_t>& known = static_cast<Events*>(self)->peers_[source].allowed;
   for (uint64_t old = known.load(); old < allowed && !known.compare_exchange_weak(old, allowed);) {
   }
 }
@@ -97,7 +97,7 @@ void Events::send(int rank, uint64_t number, uint32_t what) {
 }
 
 Task* Events::recorded_task(int source, uint64_t number) const {
-  const std::vector<Task*>& tasks = replayed_->expected[static_cast<size_t>(source)];
+  const std::vector<Task*>& tasks = replayed_->expected[source];
   if (number >= tasks.size())
     end_job(1, "rank %d runs another graph of tasks than this rank; every rank must create the same tasks in it",
             source);
@@ -112,7 +112,7 @@ Task* Events::come(int source, const void* payload, Message& message) {
     compare(expected_of(*task).what, message.what, source);
     return task;
   }
-  std::atomic<uint64_t>& slot = peers_[static_cast<size_t>(source)].events[message.number % slots];
+  std::atomic<uint64_t>& slot = peers_[source].events[message.number % slots];
   uint64_t nothing = 0;
   const uint64_t early = uint64_t{message.what} << 1 | 1;
   if (slot.compare_exchange_strong(nothing, early, std::memory_order_acq_rel)) return nullptr;

@@ -58,7 +58,7 @@ class Events final : public Outside {
   // Returns the number of the next event to that rank; runs other tasks while that is too far ahead.
   uint64_t number_to(int rank, Worker& worker);
   // Returns the number of the next event that expect() handles.
-  uint64_t number_from(int rank) const { return peers_[static_cast<size_t>(rank)].expected; }
+  uint64_t number_from(int rank) const { return peers_[rank].expected; }
   // Makes the task, whose argument is an Expected, wait for the next event from that rank. Returns false if that has
   // arrived already.
   bool expect(int rank, Task& task, Worker& worker);

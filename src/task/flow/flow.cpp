@@ -47,9 +47,9 @@ Status Flow::add_shared(const TaskAccess& access, const TaskSection& key, const 
 Status Flow::find_array(const TaskSection& section, Array*& array) const {
   HIROBA_TRY(memory_->arrays().find(section.address, array));
   if (section.end() <= array->data + array->distribution.bytes()) return {};
-  return Status::error(format("a section of %zu bytes from %s on is %s", section.total(),
-                              element_name(*array, section.address - array->data).c_str(),
-                              memory_->arrays().explain(section.end() - 1).c_str()));
+  return Status::error("a section of %zu bytes from %s on is %s", section.total(),
+                       element_name(*array, section.address - array->data).c_str(),
+                       memory_->arrays().explain(section.end() - 1).c_str());
 }
 
 // The entry belongs to one node, or is cut into sections that do.

@@ -136,9 +136,9 @@ Status Reductions::place(std::span<const TaskAccess> accesses, int& on) const {
     HIROBA_TRY(owner(write != nullptr ? *write : read != nullptr ? *read : *reduced, on));
   if (own == nullptr || on == Tasks::anywhere) return {};
   return Status::error(
-      format("a task on rank %d alone, with a reduction of private memory, of which each rank has its own; "
-             "reduce a variable in shared memory, which is one for all ranks",
-             on));
+      "a task on rank %d alone, with a reduction of private memory, of which each rank has its own; "
+      "reduce a variable in shared memory, which is one for all ranks",
+      on);
 }
 
 Status Reductions::combine() {

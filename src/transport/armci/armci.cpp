@@ -61,7 +61,7 @@ class ArmciWire final : public MpiWire {
     offered = reinterpret_cast<void*>(first_address);
     const int error = ARMCI_Malloc(bases.data(), last_address - first_address);
     offered = nullptr;
-    return error == 0 ? Status() : Status::error(format("ARMCI cannot make memory accessible (error %d)", error));
+    return error == 0 ? Status() : Status::error("ARMCI cannot make memory accessible (error %d)", error);
   }
 
   void close(bool silent) override {

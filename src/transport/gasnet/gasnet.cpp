@@ -128,7 +128,7 @@ Status GasnetWire::open(const Start& start) {
   for (const auto& setting : settings) setenv(setting.name, setting.value, setting.ours ? 1 : 0);
   if (const int error = gex_Client_Init(&client_, &endpoint_, &team_, "HIROBA", nullptr, nullptr, 0);
       error != GASNET_OK)
-    return Status::error(format("GASNet does not start: %s", gasnet_ErrorDesc(error)));
+    return Status::error("GASNet does not start: %s", gasnet_ErrorDesc(error));
   if (static_cast<int>(gex_TM_QueryRank(team_)) != rank() || static_cast<int>(gex_TM_QuerySize(team_)) != size())
     return Status::error("GASNet numbers processes otherwise than MPI does");
   gex_AM_Entry_t handlers[] = {{frame_handler, reinterpret_cast<gex_AM_Fn_t>(on_frame),
@@ -136,11 +136,11 @@ Status GasnetWire::open(const Start& start) {
                                {piece_handler, reinterpret_cast<gex_AM_Fn_t>(on_piece),
                                 GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 2, this, "piece"}};
   if (const int error = gex_EP_RegisterHandlers(endpoint_, handlers, std::size(handlers)); error != GASNET_OK)
-    return Status::error(format("GASNet does not take handlers: %s", gasnet_ErrorDesc(error)));
+    return Status::error("GASNet does not take handlers: %s", gasnet_ErrorDesc(error));
   piece_bytes_ = gex_AM_LUBRequestMedium();
   if (const size_t most = std::min(piece_bytes_, gex_AM_LUBReplyMedium()); most < max_frame)
-    return Status::error(
-        format("messages of this GASNet carry at most %zu bytes, and %zu are needed", most, size_t{max_frame}));
+    return Status::error("messages of this GASNet carry at most %zu bytes, and %zu are needed", most,
+                         size_t{max_frame});
   char nothing = 0;
   std::vector<char> all(static_cast<size_t>(size()));
   return allgather(&nothing, all.data(), 1);  // all ranks have handlers

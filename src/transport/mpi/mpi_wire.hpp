@@ -39,8 +39,7 @@ class Requests {
     if (finished == MPI_UNDEFINED || finished <= 0) return true;
     std::vector<std::pair<Piggyback, MPI_Status>>
         done;  // reported after requests_ is consistent again: a report may add requests
-    for (size_t i = 0; i < static_cast<size_t>(finished); ++i)
-      done.push_back({notes_[static_cast<size_t>(indices_[i])], statuses_[i]});
+    for (size_t i = 0; i < static_cast<size_t>(finished); ++i) done.push_back({notes_[indices_[i]], statuses_[i]});
     size_t kept = 0;
     for (size_t i = 0; i < requests_.size(); ++i)
       if (requests_[i] != MPI_REQUEST_NULL) requests_[kept] = requests_[i], notes_[kept] = notes_[i], ++kept;

@@ -55,16 +55,16 @@ Status MpiSession::initialise(bool program_uses_mpi) {
     MPI_Query_thread(&level);
     if (level == MPI_THREAD_MULTIPLE) return {};
     return Status::error(
-        format("the program has initialised MPI with %s, and Hiroba calls MPI from threads of its "
-               "own; use MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided)",
-               level_name(level)));
+        "the program has initialised MPI with %s, and Hiroba calls MPI from threads of its "
+        "own; use MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided)",
+        level_name(level));
   }
   set_up_ucx();
   const int wanted = program_uses_mpi ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED;
   MPI_Init_thread(nullptr, nullptr, wanted, &level);
   started_by_us_ = true;
   if (level >= wanted) return {};
-  return Status::error(format("this MPI offers %s, and %s is needed", level_name(level), level_name(wanted)));
+  return Status::error("this MPI offers %s, and %s is needed", level_name(level), level_name(wanted));
 }
 
 // Configures MPICH on UCX without RDMA as transport ucx does, for the reasons in ucx/context.hpp. By default UCX uses

@@ -18,8 +18,7 @@ Status Net::join(const Options& options, Job& job) {
   HIROBA_TRY(failures_.watch_joining(options, placement_.kind != Placement::Kind::none));
   HIROBA_TRY(join_job(name_, options, {this, on_frame, on_done, on_failed}, joined_));
   rank_of_wire_.resize(joined_.wire_ranks.size());
-  for (size_t r = 0; r < joined_.wire_ranks.size(); ++r)
-    rank_of_wire_[static_cast<size_t>(joined_.wire_ranks[r])] = static_cast<int>(r);
+  for (size_t r = 0; r < joined_.wire_ranks.size(); ++r) rank_of_wire_[joined_.wire_ranks[r]] = static_cast<int>(r);
   job = joined_.job;
   return {};
 }
@@ -81,7 +80,7 @@ void Net::stop() {
 
 Status Net::attach(uint64_t offset, uint64_t bytes, int rank) {
   if (!here(rank)) return {};
-  HIROBA_TRY(window_.attach(offset, bytes, config().job.node_fds[static_cast<size_t>(config().job.node)]));
+  HIROBA_TRY(window_.attach(offset, bytes, config().job.node_fds[config().job.node]));
   if (rank == config().job.rank)
     channel_.engine().with_wire([&] { access_.memory().attach(offset, bytes, window_.at(offset)); });
   return {};

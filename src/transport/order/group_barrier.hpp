@@ -26,7 +26,7 @@ class GroupBarrier {
     std::atomic<uint64_t> arrivals{0}, puts{0};  // its arrivals; its puts to us
   };
   static_assert(sizeof(Peer) == 32, "docs/scaling.md says what is kept per rank: change it, too");
-  Peer& of(int rank) { return peers_[static_cast<size_t>(rank)]; }
+  Peer& of(int rank) { return peers_[rank]; }
 
   Channel* channel_ = nullptr;
   PutLedger* puts_ = nullptr;

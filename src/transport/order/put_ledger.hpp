@@ -64,8 +64,8 @@ class PutLedger {
     int source;
     uint64_t count;
   };
-  Puts& of(int rank) { return puts_[static_cast<size_t>(rank)]; }
-  const Puts& of(int rank) const { return puts_[static_cast<size_t>(rank)]; }
+  Puts& of(int rank) { return puts_[rank]; }
+  const Puts& of(int rank) const { return puts_[rank]; }
   size_t due(std::span<Flush> out) const;
   void forget_clean();
   bool answer(const Flush& flush);

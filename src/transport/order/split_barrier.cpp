@@ -51,7 +51,7 @@ SplitBarrier::Outcome SplitBarrier::await(std::span<uint64_t> words, double time
     shared_->sleepers.fetch_sub(1);
     if (!reached) return {};
   }
-  for (int r = 0; r < job_.nranks; ++r) words[static_cast<size_t>(r)] = entries()[r].word;
+  for (int r = 0; r < job_.nranks; ++r) words[r] = entries()[r].word;
   ++sequence_;
   return {true, shared_->a.load(), shared_->b.load()};
 }
@@ -85,8 +85,8 @@ void SplitBarrier::begin() {
   begun_ = true;
   channel_->engine().with_wire([this] {
     for (int r = job_.first_rank_of(job_.node); r < job_.first_rank_of(job_.node + 1); ++r) {
-      known_[half()][static_cast<size_t>(r)] = entries()[r];
-      here_[half()][static_cast<size_t>(r)] = 1;
+      known_[half()][r] = entries()[r];
+      here_[half()][r] = 1;
     }
     round_ = 0;
     advance();

@@ -46,7 +46,7 @@ class SplitBarrier {
   void await_node();
   void receive(const Head& head, const char* payload);
   // At the first rank of a node: returns true if the rank's arrival at the barrier under way is known.
-  bool heard_of(int rank) const { return here_[half()][static_cast<size_t>(rank)] != 0; }
+  bool heard_of(int rank) const { return here_[half()][rank] != 0; }
 
  private:
   struct Entry {

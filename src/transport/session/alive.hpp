@@ -22,9 +22,9 @@ class Alive {
   void start(const Job& job, const std::vector<std::string>& host_of_node, double limit) {
     if (limit <= 0 || job.rank != job.first_rank_of(job.node)) return;
     const int nodes = job.nnodes, next = (job.node + 1) % nodes, previous = (job.node + nodes - 1) % nodes;
-    const std::string& here = host_of_node[static_cast<size_t>(job.node)];
-    telling_ = host_of_node[static_cast<size_t>(next)] != here;
-    listening_ = host_of_node[static_cast<size_t>(previous)] != here;
+    const std::string& here = host_of_node[job.node];
+    telling_ = host_of_node[next] != here;
+    listening_ = host_of_node[previous] != here;
     limit_ = limit;
     next_ = job.first_rank_of(next);
     previous_ = job.first_rank_of(previous);

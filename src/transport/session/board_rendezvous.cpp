@@ -47,8 +47,7 @@ class BoardRendezvous final : public Rendezvous {
       for (Backoff backoff(100); (stands_[r].*counter).load() < round_;) {
         if (backoff.step()) continue;
         usleep(500);
-        if (seconds_now() > deadline)
-          return Status::error(format("rank %d has not started within %.0f s", r, join_seconds));
+        if (seconds_now() > deadline) return Status::error("rank %d has not started within %.0f s", r, join_seconds);
       }
     return {};
   }

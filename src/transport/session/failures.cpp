@@ -55,14 +55,13 @@ void Failures::tick() {
   lose(
       format("nothing has been heard of node %d (rank %d, host %s) for %.3g s (option silence): the host is down, the "
              "network to it is cut, or its ranks are stopped; this is host %s",
-             node, rank, joined_->hosts[static_cast<size_t>(node)].c_str(), most_silence_,
-             joined_->hosts[static_cast<size_t>(joined_->job.node)].c_str()));
+             node, rank, joined_->hosts[node].c_str(), most_silence_, joined_->hosts[joined_->job.node].c_str()));
 }
 
 // Watches also hosts other than this one's neighbours in the ring.
 void Failures::watch_hosts() {
   if (most_silence_ == 0) return unanswered_.stop();
-  const auto host = [this](int node) -> const std::string& { return joined_->hosts[static_cast<size_t>(node)]; };
+  const auto host = [this](int node) -> const std::string& { return joined_->hosts[node]; };
   const std::string& here = host(joined_->job.node);
   std::vector<in6_addr> others;
   for (const Joined::Address& known : joined_->addresses)

@@ -134,15 +134,15 @@ Status compare(const std::vector<Hello>& hellos) {
   for (size_t r = 1; r < hellos.size(); ++r) {
     const Hello& other = hellos[r];
     if (std::memcmp(other.magic, magic, sizeof magic) != 0)
-      return Status::error(format("process %zu does not run Hiroba, or a version that is too different", r));
+      return Status::error("process %zu does not run Hiroba, or a version that is too different", r);
     if (std::strcmp(first.version, other.version) != 0 || std::strcmp(first.build, other.build) != 0)
       return Status::error(
-          format("hosts have different builds of Hiroba: %s has version %s, build %.12s, and %s has version %s, build "
-                 "%.12s; install the same one everywhere",
-                 first.host, first.version, first.build, other.host, other.version, other.build));
+          "hosts have different builds of Hiroba: %s has version %s, build %.12s, and %s has version %s, build "
+          "%.12s; install the same one everywhere",
+          first.host, first.version, first.build, other.host, other.version, other.build);
     if (std::strcmp(first.space, other.space) != 0)
-      return Status::error(format("option space differs: it is %s on %s and %s on %s; set it alike everywhere",
-                                  first.space, first.host, other.space, other.host));
+      return Status::error("option space differs: it is %s on %s and %s on %s; set it alike everywhere", first.space,
+                           first.host, other.space, other.host);
   }
   return {};
 }
@@ -177,9 +177,9 @@ Status take_over(int pid, int number, const char* what, int& fd) {
   fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (fd >= 0) return {};
   return Status::error(
-      format("cannot share %s with the first rank on this host (%s: %s); are the ranks in different containers, or run "
-             "by different users?",
-             what, path.c_str(), explain_error(errno).c_str()));
+      "cannot share %s with the first rank on this host (%s: %s); are the ranks in different containers, or run "
+      "by different users?",
+      what, path.c_str(), explain_error(errno).c_str());
 }
 
 Status make_files(int mailbox, Job& job, int& memory) {
@@ -187,7 +187,7 @@ Status make_files(int mailbox, Job& job, int& memory) {
   HIROBA_TRY(memory_file("hiroba-node", 0, memory));
   const Files files = {job.board_fd, memory};
   if (pwrite(mailbox, &files, sizeof files, 0) == sizeof files) return {};
-  return Status::error(format("cannot write to a memory file (%s)", explain_error(errno).c_str()));
+  return Status::error("cannot write to a memory file (%s)", explain_error(errno).c_str());
 }
 
 Status find_files(const Hello& first, Job& job, int& memory) {
@@ -199,8 +199,7 @@ Status find_files(const Hello& first, Job& job, int& memory) {
     if (!backoff.step()) usleep(500);
   close(mailbox);
   if (files.board < 0)
-    return Status::error(
-        format("waited %.0f s for the first rank on this host (process %d)", mailbox_seconds, first.pid));
+    return Status::error("waited %.0f s for the first rank on this host (process %d)", mailbox_seconds, first.pid);
   HIROBA_TRY(take_over(first.pid, files.board, "the job's board", job.board_fd));
   return take_over(first.pid, files.memory, "memory", memory);
 }
@@ -211,11 +210,11 @@ Status share_files(const std::vector<Hello>& hellos, int mailbox, Joined& out) {
   Job& job = out.job;
   int memory = -1;
   const int first = job.first_rank_of(job.node);
-  const Hello& keeper = hellos[static_cast<size_t>(out.wire_ranks[static_cast<size_t>(first)])];
+  const Hello& keeper = hellos[out.wire_ranks[first]];
   HIROBA_TRY(job.rank == first ? make_files(mailbox, job, memory) : find_files(keeper, job, memory));
   for (const int fd : {job.board_fd, memory}) fcntl(fd, F_SETFD, FD_CLOEXEC);
   job.node_fds.assign(static_cast<size_t>(job.nnodes), -1);
-  job.node_fds[static_cast<size_t>(job.node)] = memory;
+  job.node_fds[job.node] = memory;
   return {};
 }
 
@@ -225,9 +224,9 @@ Status choose_wire(const std::string& transport, Joined& out) {
   const std::string launcher = launching_mpi(), program = loaded_mpi();
   if (!launcher.empty() && !program.empty() && launcher != program)
     return Status::error(
-        format("the program is linked with %s, but was started by the launcher of %s; use the mpirun "
-               "of %s, or link the program with the other one",
-               program.c_str(), launcher.c_str(), program.c_str()));
+        "the program is linked with %s, but was started by the launcher of %s; use the mpirun "
+        "of %s, or link the program with the other one",
+        program.c_str(), launcher.c_str(), program.c_str());
   out.program_uses_library = !program.empty();
   const std::string mpi = !launcher.empty() ? launcher : program;
   Status status;
@@ -235,10 +234,10 @@ Status choose_wire(const std::string& transport, Joined& out) {
     if (mpi.empty()) status = load_wire(kind, other, out.wire);
     else if (!has_plugin(kind, mpi) && has_plugin(kind, other))
       return Status::error(
-          format("transport %s of this installation sits on %s, and the program was %s %s; use the mpirun of %s, or "
-                 "hirobarun",
-                 transport.c_str(), other, launcher.empty() ? "linked with" : "started by the launcher of", mpi.c_str(),
-                 other));
+          "transport %s of this installation sits on %s, and the program was %s %s; use the mpirun of %s, or "
+          "hirobarun",
+          transport.c_str(), other, launcher.empty() ? "linked with" : "started by the launcher of", mpi.c_str(),
+          other);
     if (out.wire != nullptr) return {};
   }
   return mpi.empty() ? status : load_wire(kind, mpi, out.wire);
@@ -290,8 +289,8 @@ Status join_job(const std::string& transport, const Options& options, const Wire
   out.secret = hellos[0].secret;
   const auto name_hosts = [&] {
     for (int n = 0; n < out.job.nnodes; ++n) {
-      const int first = out.wire_ranks[static_cast<size_t>(out.job.first_rank_of(n))];
-      const Hello& hello = hellos[static_cast<size_t>(first)];
+      const int first = out.wire_ranks[out.job.first_rank_of(n)];
+      const Hello& hello = hellos[first];
       out.hosts.push_back(hello.host);
       for (const in6_addr& address : hello.addresses)
         if (!IN6_IS_ADDR_UNSPECIFIED(&address)) out.addresses.push_back({address, n});

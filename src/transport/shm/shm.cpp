@@ -61,7 +61,7 @@ class Shm final : public Transport, OneSided, RemoteWords, RankBarriers {
   void stop() override { window_.stop(); }
 
   Status attach(uint64_t offset, uint64_t bytes, int rank) override {
-    return window_.attach(offset, bytes, config().job.node_fds[static_cast<size_t>(config().job.node_of(rank))]);
+    return window_.attach(offset, bytes, config().job.node_fds[config().job.node_of(rank)]);
   }
   void detach(uint64_t offset, uint64_t bytes) override { window_.detach(offset, bytes); }
 
@@ -142,8 +142,7 @@ class Shm final : public Transport, OneSided, RemoteWords, RankBarriers {
   Status end_barrier(std::span<uint64_t> words) override {
     const int n = config().job.nranks;
     HIROBA_TRY(await_generation(static_cast<uint32_t>(sequence_ + 1)));
-    for (int r = 0; r < n; ++r)
-      words[static_cast<size_t>(r)] = shared_->word(sequence_, n, r).word.load(std::memory_order_relaxed);
+    for (int r = 0; r < n; ++r) words[r] = shared_->word(sequence_, n, r).word.load(std::memory_order_relaxed);
     ++sequence_;
     const uint64_t pair = shared_->unequal.load(std::memory_order_relaxed);
     return pair == 0 ? Status() : unequal(static_cast<int>((pair - 1) >> 32), static_cast<int>(pair - 1));

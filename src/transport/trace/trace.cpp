@@ -18,8 +18,7 @@ class Trace final : public Wrapper {
     Wrapper::stop();
     for (const Count& c : counts_)
       if (c.calls.load() != 0)
-        log_line("trace: %-8s %10llu calls  %s", c.name, static_cast<unsigned long long>(c.calls.load()),
-                 show_bytes(c.bytes.load()).c_str());
+        log_line("trace: %-8s %10lu calls  %s", c.name, c.calls.load(), show_bytes(c.bytes.load()).c_str());
   }
 
  private:

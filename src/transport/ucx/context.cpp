@@ -42,7 +42,7 @@ constexpr Setting settings[] = {
 
 Status check(ucs_status_t status, const char* doing) {
   if (status == UCS_OK) return {};
-  return Status::error(format("UCX failed in %s: %s", doing, ucs_status_string(status)));
+  return Status::error("UCX failed in %s: %s", doing, ucs_status_string(status));
 }
 
 Status create(const UcxContext& known, ucp_context_h& out) {
@@ -59,10 +59,10 @@ Status create(const UcxContext& known, ucp_context_h& out) {
   ucp_config_release(config);
   if (status == UCS_ERR_NO_DEVICE)
     return Status::error(
-        format("UCX has found no network or transport to use; look at UCX_TLS (now: %s) and "
-               "UCX_NET_DEVICES (now: %s)",
-               std::getenv("UCX_TLS") != nullptr ? std::getenv("UCX_TLS") : "not set",
-               std::getenv("UCX_NET_DEVICES") != nullptr ? std::getenv("UCX_NET_DEVICES") : "not set"));
+        "UCX has found no network or transport to use; look at UCX_TLS (now: %s) and "
+        "UCX_NET_DEVICES (now: %s)",
+        std::getenv("UCX_TLS") != nullptr ? std::getenv("UCX_TLS") : "not set",
+        std::getenv("UCX_NET_DEVICES") != nullptr ? std::getenv("UCX_NET_DEVICES") : "not set");
   return check(status, "its start");
 }
 

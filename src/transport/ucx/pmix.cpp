@@ -11,8 +11,8 @@ namespace {
 
 Status check(pmix_status_t result, const char* doing) {
   if (result == PMIX_SUCCESS) return {};
-  return Status::error(format("PMIx, by which the launcher tells processes of each other, failed in %s: %s", doing,
-                              PMIx_Error_string(result)));
+  return Status::error("PMIx, by which the launcher tells processes of each other, failed in %s: %s", doing,
+                       PMIx_Error_string(result));
 }
 
 class Pmix final : public PmixRendezvous {
@@ -69,8 +69,7 @@ class Pmix final : public PmixRendezvous {
     if (whole) std::memcpy(to, value->data.bo.bytes, bytes);
     PMIX_VALUE_RELEASE(value);
     if (whole) return {};
-    return Status::error(
-        format("process %d of this job says something unexpected; do all run the same program?", rank));
+    return Status::error("process %d of this job says something unexpected; do all run the same program?", rank);
   }
 
   pmix_proc_t self_ = {};

@@ -20,9 +20,9 @@ Status UcxWire::expose(void* memory, size_t bytes, std::vector<char>& key) {
   if (status == UCS_OK) status = ucp_rkey_pack(ucx_.handle, mapped, &packed, &size);
   if (status != UCS_OK)
     return Status::error(
-        format("UCX cannot make %zu bytes of memory accessible to other processes (%s); is ulimit -l, the limit "
-               "of locked memory, which is %s, too low?",
-               bytes, ucs_status_string(status), locked_memory_limit().c_str()));
+        "UCX cannot make %zu bytes of memory accessible to other processes (%s); is ulimit -l, the limit "
+        "of locked memory, which is %s, too low?",
+        bytes, ucs_status_string(status), locked_memory_limit().c_str());
   key.assign(static_cast<char*>(packed), static_cast<char*>(packed) + size);
   ucp_rkey_buffer_release(packed);
   return {};
@@ -41,7 +41,7 @@ int UcxWire::import(int owner, uint64_t address, const std::vector<char>& key) {
 }
 
 void UcxWire::forget(int handle) {
-  Imported& memory = imported_[static_cast<size_t>(handle)];
+  Imported& memory = imported_[handle];
   if (memory.rkey != nullptr) ucp_rkey_destroy(memory.rkey);
   memory = Imported();
 }
@@ -57,7 +57,7 @@ ucp_rkey_h UcxWire::key_of(Imported& memory, ucp_ep_h endpoint) {
 
 // The flush after the put ends when the data is visible at its owner.
 void UcxWire::put(int handle, uint64_t offset, const void* from, size_t bytes, uint64_t ticket) {
-  Imported& memory = imported_[static_cast<size_t>(handle)];
+  Imported& memory = imported_[handle];
   const ucp_ep_h endpoint = broken() ? nullptr : this->endpoint(memory.owner);
   const ucp_rkey_h rkey = endpoint == nullptr ? nullptr : key_of(memory, endpoint);
   if (rkey == nullptr) return;
@@ -73,7 +73,7 @@ void UcxWire::put(int handle, uint64_t offset, const void* from, size_t bytes, u
 }
 
 void UcxWire::get(int handle, uint64_t offset, void* to, size_t bytes, uint64_t ticket) {
-  Imported& memory = imported_[static_cast<size_t>(handle)];
+  Imported& memory = imported_[handle];
   const ucp_ep_h endpoint = broken() ? nullptr : this->endpoint(memory.owner);
   const ucp_rkey_h rkey = endpoint == nullptr ? nullptr : key_of(memory, endpoint);
   if (rkey == nullptr) return;

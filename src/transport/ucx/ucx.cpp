@@ -34,11 +34,11 @@ Status UcxWire::start_worker() {
   if (const ucs_status_t status = ucp_worker_create(ucx_.handle, &params, &worker_); status != UCS_OK) {
     const char* const ports = std::getenv("UCX_TCP_PORT_RANGE");
     return Status::error(
-        format("UCX cannot open the network (%s; the variables UCX_TLS and UCX_NET_DEVICES choose, UCX_TLS=tcp is the "
-               "simplest): %s%s%s",
-               ucx_.transports.c_str(), ucs_status_string(status),
-               ports == nullptr ? "" : "; are the ports in use that it may take? UCX_TCP_PORT_RANGE=",
-               ports == nullptr ? "" : ports));
+        "UCX cannot open the network (%s; the variables UCX_TLS and UCX_NET_DEVICES choose, UCX_TLS=tcp is the "
+        "simplest): %s%s%s",
+        ucx_.transports.c_str(), ucs_status_string(status),
+        ports == nullptr ? "" : "; are the ports in use that it may take? UCX_TCP_PORT_RANGE=",
+        ports == nullptr ? "" : ports);
   }
   if (const ucs_status_t status = ucp_worker_get_efd(worker_, &event_); status != UCS_OK) event_ = -1;
   const auto receive = [this](Message message, ucp_am_recv_callback_t callback) {
@@ -58,7 +58,7 @@ Status UcxWire::exchange_addresses() {
   ucp_address_t* own = nullptr;
   size_t own_size = 0;
   if (const ucs_status_t status = ucp_worker_get_address(worker_, &own, &own_size); status != UCS_OK)
-    return Status::error(format("UCX does not tell its address: %s", ucs_status_string(status)));
+    return Status::error("UCX does not tell its address: %s", ucs_status_string(status));
   const size_t n = static_cast<size_t>(size_);
   std::vector<uint64_t> sizes(n);
   const uint64_t mine = own_size;
@@ -70,13 +70,13 @@ Status UcxWire::exchange_addresses() {
   addresses_.resize(n * address_size_);
   HIROBA_TRY(allgather(padded.data(), addresses_.data(), address_size_));
   peers_.resize(n);
-  for (int r = 0; r < size_; ++r) peers_[static_cast<size_t>(r)] = {this, r, nullptr};
+  for (int r = 0; r < size_; ++r) peers_[r] = {this, r, nullptr};
   return {};
 }
 
 // Connects at the first use; returns null on failure.
 ucp_ep_h UcxWire::endpoint(int to) {
-  Peer& peer = peers_[static_cast<size_t>(to)];
+  Peer& peer = peers_[to];
   if (peer.endpoint != nullptr) return peer.endpoint;
   ucp_ep_params_t params = {};
   params.field_mask =

@@ -21,15 +21,15 @@ class AddressHandles {
     }
     const int handle = free_.back();
     free_.pop_back();
-    places_[static_cast<size_t>(handle)] = {owner, reinterpret_cast<char*>(address)};
+    places_[handle] = {owner, reinterpret_cast<char*>(address)};
     return handle;
   }
   void drop(int handle) {
-    places_[static_cast<size_t>(handle)] = {};
+    places_[handle] = {};
     free_.push_back(handle);
   }
   Place at(int handle, uint64_t offset) const {
-    const Place& place = places_[static_cast<size_t>(handle)];
+    const Place& place = places_[handle];
     return {place.owner, place.address + offset};
   }
 

@@ -26,7 +26,7 @@ class Channel {
   const Outbox& outbox() const { return outbox_; }
   Transfers& transfers() { return transfers_; }
   Wire& wire() { return *wire_; }
-  int wire_rank(int rank) const { return (*wire_ranks_)[static_cast<size_t>(rank)]; }
+  int wire_rank(int rank) const { return (*wire_ranks_)[rank]; }
 
   // send() sends the frame at once. send_later() batches it with the next frame to that rank.
   void send(int rank, const Head& head, const void* payload, size_t bytes);

@@ -30,7 +30,7 @@ thread_local int Engine::in_fault = 0;
 Status Engine::start(const Config& config) {
   config_ = config;
   bell_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (bell_fd_ < 0) return Status::error(format("cannot make an event descriptor (%s)", explain_error(errno).c_str()));
+  if (bell_fd_ < 0) return Status::error("cannot make an event descriptor (%s)", explain_error(errno).c_str());
   if (config.placement.kind == Placement::Kind::none) return {};
   const auto run = [](void* self) -> void* { return static_cast<Engine*>(self)->run_progress_thread(), nullptr; };
   HIROBA_TRY(start_thread(progress_thread_, "hiroba-progress", run, this));

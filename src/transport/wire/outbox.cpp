@@ -68,7 +68,7 @@ void Outbox::dispatch(Message& message) {
 
 void Outbox::dispatch(int rank, const char* bytes, size_t size) {
   count(size);
-  if (queue_.empty() && wire_->send((*wire_ranks_)[static_cast<size_t>(rank)], bytes, size)) return;
+  if (queue_.empty() && wire_->send((*wire_ranks_)[rank], bytes, size)) return;
   queue_.push_back({rank, std::vector<char>(bytes, bytes + size)});
   queued_.store(queue_.size(), std::memory_order_relaxed);
 }
@@ -77,7 +77,7 @@ bool Outbox::retry() {
   bool any = false;
   while (!queue_.empty()) {
     const Queued& first = queue_.front();
-    if (!wire_->send((*wire_ranks_)[static_cast<size_t>(first.rank)], first.bytes.data(), first.bytes.size())) break;
+    if (!wire_->send((*wire_ranks_)[first.rank], first.bytes.data(), first.bytes.size())) break;
     queue_.pop_front();
     any = true;
   }

@@ -61,14 +61,13 @@ Status load_wire(const WireKind& kind, const std::string& mpi, std::unique_ptr<W
   const std::string path = plugin_path(kind, mpi);
   const std::string name = mpi.empty() ? kind.transport : format("%s (%s)", kind.transport, mpi.c_str());
   if (!has_plugin(kind, mpi))
-    return Status::error(
-        format("transport %s is not part of this installation (no %s); %s", name.c_str(), path.c_str(), absent));
+    return Status::error("transport %s is not part of this installation (no %s); %s", name.c_str(), path.c_str(),
+                         absent);
   void* library = nullptr;
   std::string why_not;
   // Loads globally, because MPI loads components of its own that look for its symbols.
   const WirePlugin* const plugin = load(path, RTLD_NOW | RTLD_GLOBAL, library, why_not);
-  if (plugin == nullptr)
-    return Status::error(format("transport %s cannot be loaded: %s", name.c_str(), why_not.c_str()));
+  if (plugin == nullptr) return Status::error("transport %s cannot be loaded: %s", name.c_str(), why_not.c_str());
   out.reset(plugin->make());
   return {};
 }

@@ -49,8 +49,8 @@ Status RemoteMemory::tell(uint64_t offset, std::vector<char>& out) {
   if (own.key.empty()) {
     const Status status = wire_->expose(own.at, own.bytes, own.key);
     if (!status.ok())
-      return Status::error(format("%s; this is for puts and gets of %s of shared memory", status.message().c_str(),
-                                  show_bytes(own.bytes).c_str()));
+      return Status::error("%s; this is for puts and gets of %s of shared memory", status.message().c_str(),
+                           show_bytes(own.bytes).c_str());
   }
   const Told told = {found->first, own.bytes, reinterpret_cast<uint64_t>(own.at)};
   out.resize(sizeof told + own.key.size());
