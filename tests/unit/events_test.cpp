@@ -189,7 +189,7 @@ TEST(EventsDeathTest, RanksThatMeanDifferentThingsEndTheJob) {
     FakeMail mail;
     Rank rank(mail, 0);
     if (task_first) rank.expect(1, [] {});
-    mail.to[0].push_back({1, 8, std::vector<char>(16)});  // event 0, what 0, to the first handler added
+    mail.to[0].push_back({1, 0, std::vector<char>(16)});  // event 0, what 0, to the first handler added
     while (rank.events.poll()) continue;
     if (!task_first) rank.expect(1, [] {});
   };

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
 
 #include "memory/sparse.hpp"
@@ -13,7 +14,7 @@ namespace hiroba {
 class OneMemory final : public Transport, RemoteWords {
  public:
   explicit OneMemory(uint64_t bytes) {
-    parts_.words = this;
+    parts_ = {&one_sided_, this, nullptr, nullptr};
     EXPECT_TRUE(memory_.create("tests", bytes).ok());
   }
   char* memory() const { return memory_.data(); }
@@ -43,6 +44,7 @@ class OneMemory final : public Transport, RemoteWords {
  private:
   SparseFile memory_;
   std::atomic<uint64_t> gets_{0};
+  OneSided one_sided_{*this};
 };
 
 }  // namespace hiroba
