@@ -20,14 +20,12 @@ Status CoarrayParts::locate(const CoarraySection& section, RemoteAddress& out) c
   const int64_t at = section.section.address - c.data, bytes = static_cast<int64_t>(c.bytes);
   if (at < -bytes || at > 2 * bytes)
     return Status::error(
-        "the address of a section of %s lies in another array: give one in this image's part "
-        "of the same coarray",
+        "the address of a section of %s lies in another array: give one in this image's part of the same coarray",
         c.name.c_str());
   if (at + low < 0 || at + high > bytes || at > bytes) {
     const auto size = static_cast<int64_t>(c.element);
     return Status::error(
-        "%s%s of %s is out of bounds: it reaches from element %ld to element %ld, and an "
-        "image has elements 0 to %ld",
+        "%s%s of %s is out of bounds: it reaches from element %ld to element %ld, and an image has elements 0 to %ld",
         section.section.dims == 0 ? "" : "a section ", section.section.shape().c_str(), c.name.c_str(),
         (at + low - (at + low < 0 ? size - 1 : 0)) / size, (at + high - 1) / size, bytes / size - 1);
   }

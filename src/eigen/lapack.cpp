@@ -71,8 +71,8 @@ Status failed(const char* function, int info) {
 Status load_lapack() {
   if (lapack().missing.empty()) return {};
   return Status::error(
-      "eigenvalues need LAPACK, and neither libopenblas.so.0 nor liblapack.so.3 can be loaded (%s); install "
-      "one of them (Debian: libopenblas0-pthread or liblapack3)",
+      "eigenvalues need LAPACK, and neither libopenblas.so.0 nor liblapack.so.3 can be loaded (%s); install one of "
+      "them (Debian: libopenblas0-pthread or liblapack3)",
       lapack().missing.c_str());
 }
 

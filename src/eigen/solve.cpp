@@ -178,8 +178,8 @@ Status Search<T>::check_hermitian() {
     }
   if (off <= std::sqrt(precision()) * size) return {};
   return Status::error(
-      "A is not Hermitian: for random x and y of norm 1, x* A y and (y* A x)* differ by %.3g; say that it is "
-      "general, with complex numbers",
+      "A is not Hermitian: for random x and y of norm 1, x* A y and (y* A x)* differ by %.3g; say that it is general, "
+      "with complex numbers",
       unscaled(off));
 }
 

@@ -121,8 +121,8 @@ Status check_memory(int64_t n, int restart) {
   const double there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE)) / gib;
   if (needed <= there) return {};
   return Status::error(
-      "GMRES with %d vectors of %ld elements on this rank needs %.1f GiB, and its machine has "
-      "%.1f; take a smaller restart",
+      "GMRES with %d vectors of %ld elements on this rank needs %.1f GiB, and its machine has %.1f; take a smaller "
+      "restart",
       restart, n, needed, there);
 }
 

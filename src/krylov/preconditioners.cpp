@@ -26,8 +26,8 @@ Status inverse_diagonal(const Ranks& ranks, SparseMatrix<T>& a, std::vector<T>& 
   for (size_t i = 0; i < out.size(); ++i) {
     if (out[i] == T(0))
       return Status::error(
-          "row %ld has 0 on the diagonal, so the preconditioner is singular; take none, or number "
-          "the unknowns so that the diagonal has none",
+          "row %ld has 0 on the diagonal, so the preconditioner is singular; take none, or number the unknowns so that "
+          "the diagonal has none",
           a.rows().begin(ranks.me()) + static_cast<int64_t>(i));
     out[i] = T(1) / out[i];
   }
@@ -86,8 +86,8 @@ class BlockIlu final : public Operator<T> {
       constexpr Real<T> rounding = 16 * std::numeric_limits<Real<T>>::epsilon();
       if (diagonal < 0 || !(abs_of(value(diagonal)) > rounding * largest))
         return Status::error(
-            "incomplete factors: pivot %s of row %ld, so the preconditioner is singular; take "
-            "Jacobi, or number the unknowns otherwise",
+            "incomplete factors: pivot %s of row %ld, so the preconditioner is singular; take Jacobi, or number the "
+            "unknowns otherwise",
             diagonal < 0 ? "is missing" : "is 0", first_row + static_cast<int64_t>(i));
       diagonal_.push_back(diagonal);
       inverse_.push_back(T(1) / value(diagonal));
@@ -279,8 +279,7 @@ Status make_chebyshev(const Ranks& ranks, SparseMatrix<T>& a, int degree, double
   if (low == 0) low = high / span;
   if (!(low > 0 && high > low))
     return Status::error(
-        "eigenvalues between %.3g and %.3g; a Chebyshev polynomial needs 0 < low < high, so a "
-        "positive definite matrix",
+        "eigenvalues between %.3g and %.3g; a Chebyshev polynomial needs 0 < low < high, so a positive definite matrix",
         low, high);
   out = std::make_unique<Chebyshev<T>>(a, std::move(inverse), degree, low, high);
   return {};

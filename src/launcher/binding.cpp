@@ -78,8 +78,8 @@ Status check_enough(const Binding& how, int ranks, size_t units) {
   if (static_cast<size_t>(ranks) <= units) return {};
   const bool list = how.kind == Binding::Kind::list;
   return Status::error(
-      "option --bind %s: %d ranks for %zu %s%s; start at most %zu (-n %zu)%s, or give --bind none, "
-      "with which ranks share CPUs",
+      "option --bind %s: %d ranks for %zu %s%s; start at most %zu (-n %zu)%s, or give --bind none, with which ranks "
+      "share CPUs",
       how.text.c_str(), ranks, units, list ? "CPU" : "core", units == 1 ? "" : "s", units, units,
       list ? ", lengthen the list" : "");
 }

@@ -260,8 +260,8 @@ Status check(const Words& words, Launch& out) {
         "no number of ranks given: write hirobarun -n 4 PROGRAM (hirobarun --help describes the options)");
   if (started && !(words.ranks.empty() && words.hosts.empty()))
     return Status::error(
-        "mpirun or srun has started hirobarun as one of its processes, and determines the number of "
-        "ranks; leave out -n and --hosts");
+        "mpirun or srun has started hirobarun as one of its processes, and determines the number of ranks; leave out "
+        "-n and --hosts");
   if (!words.ranks.empty()) HIROBA_TRY(whole_number("-n", words.ranks, 1, most_ranks, out.ranks));
   if (!words.hosts.empty()) HIROBA_TRY(check_hosts(words, out));
   out.mpi = words.mpi;

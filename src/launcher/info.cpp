@@ -175,8 +175,8 @@ Status describe_memory_of(const std::string& process, std::string& out) {
   const int pid = std::atoi(process.c_str());
   if (pid <= 0 || kill(pid, 0) != 0)
     return Status::error(
-        "info --memory: there is no process %s that you may look at; give the number of a rank's "
-        "process, as ps shows it",
+        "info --memory: there is no process %s that you may look at; give the number of a rank's process, as ps shows "
+        "it",
         process.c_str());
   const std::vector<Mapping> mappings = shared_mappings(process);
   if (mappings.empty())

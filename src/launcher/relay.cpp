@@ -88,8 +88,8 @@ Status choose_mpi_below(const WireKind& kind, const Mpi*& mpi) {
   }
   if (found == nullptr)
     return Status::error(
-        "transport %s is not part of this installation (no %s/wire-%s-...); its library was not there when "
-        "Hiroba was built",
+        "transport %s is not part of this installation (no %s/wire-%s-...); its library was not there when Hiroba was "
+        "built",
         kind.transport, folder.c_str(), kind.transport);
   if (mpi != nullptr && mpi != found)
     return Status::error("transport %s of this installation sits on %s, and the program or --mpi wants %s",
@@ -108,8 +108,7 @@ Status choose_mpi(const Launch& launch, const Mpi*& mpi) {
   if (mpi == nullptr) mpi = std::end(mpis) - 1;
   if (in_path(mpirun_of(*mpi))) return {};
   return Status::error(
-      "cannot find %s, which starts the ranks of this job; install %s (Debian: %s), or choose "
-      "another with --mpi",
+      "cannot find %s, which starts the ranks of this job; install %s (Debian: %s), or choose another with --mpi",
       mpirun_of(*mpi).c_str(), mpi->title, mpi->package);
 }
 
@@ -295,8 +294,8 @@ Refusal start_with_mpi(const Launch& launch) {
   const std::string transport = transport_of(launch);
   if (mpi == nullptr || (launch.ranks == 1 && transport != "auto")) return {};
   if (transport != "auto")
-    return {Status::error("%s is linked with %s, which would see %d worlds of one rank with transport %s; "
-                          "leave out --transport, or give --transport mpi",
+    return {Status::error("%s is linked with %s, which would see %d worlds of one rank with transport %s; leave out "
+                          "--transport, or give --transport mpi",
                           launch.program[0].c_str(), mpi->title, launch.ranks, transport.c_str()),
             cannot_start};
   std::fprintf(stderr, "hirobarun: %s is linked with %s, whose mpirun starts it, with transport mpi\n",
@@ -319,8 +318,7 @@ Status check_root(const Mpi& mpi) {
                        (std::getenv(allow[0]) == nullptr || std::getenv(allow[1]) == nullptr);
   if (!refuses) return {};
   return Status::error(
-      "Open MPI's %s starts no job for root by itself; run as another user, or set %s=1 and "
-      "%s=1 in the environment",
+      "Open MPI's %s starts no job for root by itself; run as another user, or set %s=1 and %s=1 in the environment",
       mpirun_of(mpi).c_str(), allow[0], allow[1]);
 }
 
@@ -343,8 +341,8 @@ Refusal become_mpirun(const Launch& wish) {
                           transport.c_str()),
             cannot_start};
   if (launch.bind.kind == Binding::Kind::list)
-    return {Status::error("option --bind %s: a list of CPUs is for ranks that hirobarun starts itself, on one "
-                          "machine; for ranks that mpirun starts give core, numa or socket",
+    return {Status::error("option --bind %s: a list of CPUs is for ranks that hirobarun starts itself, on one machine; "
+                          "for ranks that mpirun starts give core, numa or socket",
                           launch.bind.text.c_str()),
             cannot_start};
   // Each rank has cores of its own, so its threads may be bound to them; a NUMA domain may have several ranks.
@@ -368,11 +366,11 @@ Refusal become_mpirun(const Launch& wish) {
 
 Refusal become_program(const Launch& launch, const Machine& machine) {
   if (launch.bind.kind != Binding::Kind::none)
-    return {Status::error("option --bind %s: mpirun or srun has started this process, and binds it; give that "
-                          "launcher its own option (Open MPI: --bind-to, MPICH: -bind-to, Slurm: --cpu-bind), and "
-                          "leave out --bind",
-                          launch.bind.text.c_str()),
-            cannot_start};
+    return {
+        Status::error("option --bind %s: mpirun or srun has started this process, and binds it; give that launcher its "
+                      "own option (Open MPI: --bind-to, MPICH: -bind-to, Slurm: --cpu-bind), and leave out --bind",
+                      launch.bind.text.c_str()),
+        cannot_start};
   const RankPlaces places = machine.is_restricted() ? places_on(machine.core_list(), threads_per_rank()) : RankPlaces();
   if (!places.places.empty()) use_places(places);
   if (launch.report_bindings)

@@ -27,8 +27,7 @@ Status check_runs(const std::vector<HomeRun>& homes) {
   constexpr size_t most_runs = 16384;
   if (homes.size() <= most_runs) return {};
   return Status::error(
-      "this distribution cuts the array into %zu page runs, more than %zu mappings; divide an outer dimension "
-      "instead",
+      "this distribution cuts the array into %zu page runs, more than %zu mappings; divide an outer dimension instead",
       homes.size(), most_runs);
 }
 
@@ -127,8 +126,8 @@ Status Arrays::check_room(const Array& array, const std::vector<HomeRun>& homes)
   });
   if (wanted <= machine_memory()) return {};
   return Status::error(
-      "%s for this array makes %s of shared arrays, and this machine has %s of memory; if the array is to be "
-      "touched only in parts, use --sparse yes",
+      "%s for this array makes %s of shared arrays, and this machine has %s of memory; if the array is to be touched "
+      "only in parts, use --sparse yes",
       show_bytes(array.distribution.bytes()).c_str(), show_bytes(wanted).c_str(), show_bytes(machine_memory()).c_str());
 }
 
@@ -228,8 +227,8 @@ Status Arrays::free(void* data, const char* call) {
 Status Arrays::check_movable(const Array& array) const {
   if (array.parts.stride == 0 && !array.is_heap) return {};
   return Status::error(
-      "%s has a part for each rank, which stays with the rank; only arrays that are distributed as a whole can "
-      "get other homes",
+      "%s has a part for each rank, which stays with the rank; only arrays that are distributed as a whole can get "
+      "other homes",
       array.parts.stride != 0 ? array.parts.name.c_str() : array.name);
 }
 

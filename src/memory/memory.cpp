@@ -144,8 +144,8 @@ Status join(MemoryParts& p, const Options& options, const std::function<Status(T
   p.layout.space = options.bytes("space") / Space::unit * Space::unit;
   if (p.layout.space < Space::least)
     return Status::error(
-        "option space=%s is less than %s, the room that the smallest array takes; give at least "
-        "that, or leave the option out",
+        "option space=%s is less than %s, the room that the smallest array takes; give at least that, or leave the "
+        "option out",
         options.text("space").c_str(), show_bytes(Space::least).c_str());
   p.layout.nranks = job.nranks, p.layout.nnodes = job.nnodes;
   HIROBA_TRY(Heap::part_size(options, job.nranks, p.layout.space, p.layout.heap_bytes));

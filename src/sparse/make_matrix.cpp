@@ -125,8 +125,8 @@ Status check_vector(const Rows& rows, const char* name, const SharedVector& vect
     if (!status.ok() || (owner == run.owner && run.end <= rows.end(owner))) return;
     const int64_t at = owner == run.owner ? rows.end(owner) : run.begin;
     status = Status::error(
-        "%s: rank %d has its element %ld, and rank %d row %ld; take a vector that is divided as the "
-        "rows are, and copy this one into it, if that is meant",
+        "%s: rank %d has its element %ld, and rank %d row %ld; take a vector that is divided as the rows are, and copy "
+        "this one into it, if that is meant",
         name, run.owner, at, rows.owner(at), at);
   });
   if (!status.ok() || vector.step == vector.bytes) return status;

@@ -47,9 +47,8 @@ Status SparseMatrix<T>::make(const Ranks& ranks, const Rows& rows, const RowPiec
   p.needed_ = columns_of_others(piece, begin, end);
   if (end - begin > most_rows || std::ssize(p.needed_) > most_rows)
     return Status::error(
-        "this rank has %ld rows and uses %zu elements of others; a rank has at most %ld; "
-        "use more ranks",
-        end - begin, p.needed_.size(), most_rows);
+        "this rank has %ld rows and uses %zu elements of others; a rank has at most %ld; use more ranks", end - begin,
+        p.needed_.size(), most_rows);
   LocalRows<T> own, others;
   split(piece, begin, end, p.needed_, own, others);
   p.own_ = SparseBlock<T>::make(std::move(own), format), p.others_ = SparseBlock<T>::make(std::move(others), format);

@@ -117,8 +117,8 @@ Status take_failure(const char* call, Domain& domain, int rank, Tasks::Failed* f
   const std::unique_ptr<Failure> taken(static_cast<Failure*>(domain.failure.exchange(nullptr)));
   if (failed != nullptr) return *failed = {rank, taken->what, std::move(taken->text)}, Status();
   return Status::error(
-      "%s; %s cannot pass that on: call hiroba::taskwait before it, which throws what the task has thrown (in "
-      "C: hiroba_taskwait_failed)",
+      "%s; %s cannot pass that on: call hiroba::taskwait before it, which throws what the task has thrown (in C: "
+      "hiroba_taskwait_failed)",
       taken->text.c_str(), call);
 }
 

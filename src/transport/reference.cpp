@@ -83,8 +83,8 @@ Status RankBarriers::unequal(int a, int b, const std::function<void(int)>& learn
     return config.board->rank(rank).where;
   };
   return Status::error(
-      "collective calls differ: rank %d is in %s, rank %d is in %s; every rank must make the same calls in "
-      "the same order with the same arguments",
+      "collective calls differ: rank %d is in %s, rank %d is in %s; every rank must make the same calls in the same "
+      "order with the same arguments",
       a, call(a), b, call(b));
 }
 

@@ -17,8 +17,8 @@ Status make_shm_in_job(Job& job, std::unique_ptr<Transport>& out) {
   const char* const tasks = std::getenv("SLURM_STEP_NUM_TASKS");
   if (!Job::in_environment() && tasks != nullptr && std::atoi(tasks) > 1)
     return Status::error(
-        "srun has started %s tasks that know nothing of each other; add --mpi=pmix (Open MPI) "
-        "or --mpi=pmi2 (MPICH) to srun",
+        "srun has started %s tasks that know nothing of each other; add --mpi=pmix (Open MPI) or --mpi=pmi2 (MPICH) to "
+        "srun",
         tasks);
   HIROBA_TRY(Job::from_environment(job));
   out = make_shm();

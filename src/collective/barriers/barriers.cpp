@@ -64,8 +64,8 @@ Status Barriers::enter(const char* call, const Wait& wait) {
   pthread_t nobody{};
   if (!thread_.compare_exchange_strong(nobody, pthread_self()))
     return Status::error(
-        "%s in two threads of this rank at once; collective calls are for one thread: put it "
-        "outside of the parallel region, or under `omp master` with barriers of OpenMP around it",
+        "%s in two threads of this rank at once; collective calls are for one thread: put it outside of the parallel "
+        "region, or under `omp master` with barriers of OpenMP around it",
         call);
   HIROBA_TRY(come(call));
   const Status status = wait_for_others(wait);

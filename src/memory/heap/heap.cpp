@@ -69,10 +69,8 @@ Status Heap::part_size(const Options& options, int nranks, uint64_t space, uint6
   }
   bytes = std::bit_ceil(std::max(wanted, least));
   if (bytes <= std::min(fits, HeapSpace::most_bytes)) return {};
-  return Status::error(
-      "option heap=%s: for %d ranks that is more than half of the address range of %s (option "
-      "space)",
-      options.text("heap").c_str(), nranks, show_bytes(space).c_str());
+  return Status::error("option heap=%s: for %d ranks that is more than half of the address range of %s (option space)",
+                       options.text("heap").c_str(), nranks, show_bytes(space).c_str());
 }
 
 void Heap::listen(Transport& transport) { heap_->returns.listen(transport); }

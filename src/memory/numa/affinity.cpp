@@ -86,10 +86,8 @@ Status Affinity::end_move(const MovedPages& mine, const char* call, uint64_t& mo
     std::memcpy(&of_rank, all[r].data(), sizeof of_rank);
     moved += of_rank.pages;
     if (of_rank.error == EPERM || of_rank.error == ENOSYS)
-      return Status::error(
-          "%s: the kernel does not let rank %zu move pages (move_pages: %s); containers may forbid "
-          "it",
-          call, r, explain_error(of_rank.error).c_str());
+      return Status::error("%s: the kernel does not let rank %zu move pages (move_pages: %s); containers may forbid it",
+                           call, r, explain_error(of_rank.error).c_str());
   }
   return {};
 }
@@ -140,8 +138,8 @@ Status Affinity::migrate(const void* data, std::span<const Range> ranges, int ra
       for (uint64_t page = first; page < end; page = array->home(page).first + array->home(page).pages)
         if (const int home = array->home(page).rank; status.ok() && job.node_of(home) != job.node_of(rank))
           status = Status::error(
-              "%s: %s is at home on node %d, and rank %d is on node %d; memory moves between "
-              "the domains of one node only",
+              "%s: %s is at home on node %d, and rank %d is on node %d; memory moves between the domains of one node "
+              "only",
               call, element_name(*array, std::max<int64_t>(0, array->byte_of(page))).c_str(), job.node_of(home), rank,
               job.node_of(rank));
     });
@@ -149,8 +147,8 @@ Status Affinity::migrate(const void* data, std::span<const Range> ranges, int ra
   const int domain = parts_.is_here(rank) ? domain_of(rank) : 0;
   if (domain < 0)
     return Status::error(
-        "%s: the CPUs of rank %d are on several NUMA domains, so it is not said where pages "
-        "should go; start the program with --bind numa or --bind core",
+        "%s: the CPUs of rank %d are on several NUMA domains, so it is not said where pages should go; start the "
+        "program with --bind numa or --bind core",
         call, rank);
   HIROBA_TRY(begin_move(*array, call));
   MovedPages mine;

@@ -42,8 +42,7 @@ Status SystemAccess::bring_all(const void* address, size_t bytes, bool to_write)
   if (away > most)
     return Status::error(
         "%s of shared memory of other nodes, but the cache has room for %s in one buffer; move it in parts, use "
-        "private "
-        "memory, or start the program with --cache %zuM",
+        "private memory, or start the program with --cache %zuM",
         show_bytes(away).c_str(), show_bytes(most).c_str(), (4 * away >> 20) + 1);
   for (size_t done = 0; done < bytes;) done += bring(begin + done, bytes - done, to_write);
   return {};

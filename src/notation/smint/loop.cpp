@@ -141,8 +141,8 @@ SMINT_EXPORT void smint_apart(const smint_access* written, const smint_access* o
   std::string apart;
   for (size_t d = 0; d < static_cast<size_t>(written->dims); ++d) apart += format("[%ld]", offset.apart[d]);
   require(Status::error(
-      "parallel for at %s: iterations depend on each other: `%s` is written, and the iteration %ld %s uses it as "
-      "`%s`, which is %s away in this run; write into a second array, or do the loop under single",
+      "parallel for at %s: iterations depend on each other: `%s` is written, and the iteration %ld %s uses it as `%s`, "
+      "which is %s away in this run; write into a second array, or do the loop under single",
       place, written->text, std::abs(distance), distance > 0 ? "before" : "after", other->text, apart.c_str()));
 }
 

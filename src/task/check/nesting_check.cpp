@@ -51,8 +51,8 @@ std::string NestingCheck::text_of(const TaskSection& section) const {
 
 Status NestingCheck::refuse(const Use& child, const Task& parent, const std::string& why) const {
   return Status::error(
-      "check: this task %s %s and is created in %s, which %s; name it in the parent, too, with %s, or nothing "
-      "orders the child and what other tasks do with it",
+      "check: this task %s %s and is created in %s, which %s; name it in the parent, too, with %s, or nothing orders "
+      "the child and what other tasks do with it",
       word(child.mode), text_of(child.section).c_str(), name_of(parent).c_str(), why.c_str(),
       writes(child.mode) ? "out or inout" : "in");
 }
@@ -149,8 +149,8 @@ Status NestingCheck::check_strays(Sequence& sequence, const Use& use) const {
   for (const Stray& stray : sequence.strays)
     if (stray.parent.pending() && conflict(use.mode, stray.use.mode) && overlap(use.section, stray.use.section))
       return Status::error(
-          "check: this task %s %s, which task %s (%s) %s and its parent %s does not name; name it in the "
-          "parent, too, or nothing orders the two tasks",
+          "check: this task %s %s, which task %s (%s) %s and its parent %s does not name; name it in the parent, too, "
+          "or nothing orders the two tasks",
           word(use.mode), text_of(use.section).c_str(), stray.use.label->name, stray.use.label->place,
           word(stray.use.mode), name_of(*stray.parent.task).c_str());
   return {};

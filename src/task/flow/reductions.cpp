@@ -136,8 +136,8 @@ Status Reductions::place(std::span<const TaskAccess> accesses, int& on) const {
     HIROBA_TRY(owner(write != nullptr ? *write : read != nullptr ? *read : *reduced, on));
   if (own == nullptr || on == Tasks::anywhere) return {};
   return Status::error(
-      "a task on rank %d alone, with a reduction of private memory, of which each rank has its own; "
-      "reduce a variable in shared memory, which is one for all ranks",
+      "a task on rank %d alone, with a reduction of private memory, of which each rank has its own; reduce a variable "
+      "in shared memory, which is one for all ranks",
       on);
 }
 

@@ -55,8 +55,8 @@ Status MpiSession::initialise(bool program_uses_mpi) {
     MPI_Query_thread(&level);
     if (level == MPI_THREAD_MULTIPLE) return {};
     return Status::error(
-        "the program has initialised MPI with %s, and Hiroba calls MPI from threads of its "
-        "own; use MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided)",
+        "the program has initialised MPI with %s, and Hiroba calls MPI from threads of its own; use "
+        "MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided)",
         level_name(level));
   }
   set_up_ucx();

@@ -137,8 +137,8 @@ Status compare(const std::vector<Hello>& hellos) {
       return Status::error("process %zu does not run Hiroba, or a version that is too different", r);
     if (std::strcmp(first.version, other.version) != 0 || std::strcmp(first.build, other.build) != 0)
       return Status::error(
-          "hosts have different builds of Hiroba: %s has version %s, build %.12s, and %s has version %s, build "
-          "%.12s; install the same one everywhere",
+          "hosts have different builds of Hiroba: %s has version %s, build %.12s, and %s has version %s, build %.12s; "
+          "install the same one everywhere",
           first.host, first.version, first.build, other.host, other.version, other.build);
     if (std::strcmp(first.space, other.space) != 0)
       return Status::error("option space differs: it is %s on %s and %s on %s; set it alike everywhere", first.space,
@@ -177,8 +177,8 @@ Status take_over(int pid, int number, const char* what, int& fd) {
   fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (fd >= 0) return {};
   return Status::error(
-      "cannot share %s with the first rank on this host (%s: %s); are the ranks in different containers, or run "
-      "by different users?",
+      "cannot share %s with the first rank on this host (%s: %s); are the ranks in different containers, or run by "
+      "different users?",
       what, path.c_str(), explain_error(errno).c_str());
 }
 
@@ -224,8 +224,8 @@ Status choose_wire(const std::string& transport, Joined& out) {
   const std::string launcher = launching_mpi(), program = loaded_mpi();
   if (!launcher.empty() && !program.empty() && launcher != program)
     return Status::error(
-        "the program is linked with %s, but was started by the launcher of %s; use the mpirun "
-        "of %s, or link the program with the other one",
+        "the program is linked with %s, but was started by the launcher of %s; use the mpirun of %s, or link the "
+        "program with the other one",
         program.c_str(), launcher.c_str(), program.c_str());
   out.program_uses_library = !program.empty();
   const std::string mpi = !launcher.empty() ? launcher : program;
@@ -234,8 +234,7 @@ Status choose_wire(const std::string& transport, Joined& out) {
     if (mpi.empty()) status = load_wire(kind, other, out.wire);
     else if (!has_plugin(kind, mpi) && has_plugin(kind, other))
       return Status::error(
-          "transport %s of this installation sits on %s, and the program was %s %s; use the mpirun of %s, or "
-          "hirobarun",
+          "transport %s of this installation sits on %s, and the program was %s %s; use the mpirun of %s, or hirobarun",
           transport.c_str(), other, launcher.empty() ? "linked with" : "started by the launcher of", mpi.c_str(),
           other);
     if (out.wire != nullptr) return {};

@@ -59,8 +59,7 @@ Status create(const UcxContext& known, ucp_context_h& out) {
   ucp_config_release(config);
   if (status == UCS_ERR_NO_DEVICE)
     return Status::error(
-        "UCX has found no network or transport to use; look at UCX_TLS (now: %s) and "
-        "UCX_NET_DEVICES (now: %s)",
+        "UCX has found no network or transport to use; look at UCX_TLS (now: %s) and UCX_NET_DEVICES (now: %s)",
         std::getenv("UCX_TLS") != nullptr ? std::getenv("UCX_TLS") : "not set",
         std::getenv("UCX_NET_DEVICES") != nullptr ? std::getenv("UCX_NET_DEVICES") : "not set");
   return check(status, "its start");

@@ -20,8 +20,8 @@ Status UcxWire::expose(void* memory, size_t bytes, std::vector<char>& key) {
   if (status == UCS_OK) status = ucp_rkey_pack(ucx_.handle, mapped, &packed, &size);
   if (status != UCS_OK)
     return Status::error(
-        "UCX cannot make %zu bytes of memory accessible to other processes (%s); is ulimit -l, the limit "
-        "of locked memory, which is %s, too low?",
+        "UCX cannot make %zu bytes of memory accessible to other processes (%s); is ulimit -l, the limit of locked "
+        "memory, which is %s, too low?",
         bytes, ucs_status_string(status), locked_memory_limit().c_str());
   key.assign(static_cast<char*>(packed), static_cast<char*>(packed) + size);
   ucp_rkey_buffer_release(packed);
