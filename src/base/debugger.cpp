@@ -49,16 +49,6 @@ xterm -T "$2" -e "$1" >/dev/null 2>&1 &
 exit 0
 )";
 
-bool has_debugger() {
-  char text[4096] = "";
-  const int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return false;
-  const ssize_t got = read(file, text, sizeof text - 1);
-  close(file);
-  const char* const line = got > 0 ? std::strstr(text, "TracerPid:") : nullptr;
-  return line != nullptr && std::atoi(line + std::strlen("TracerPid:")) != 0;
-}
-
 // Runs open_window; its processes inherit no descriptors of this process.
 int open_debugger(const char* command, const char* title) {
   const pid_t child = fork();
@@ -104,6 +94,16 @@ void stop(const char* what) {
 }
 
 }  // namespace
+
+bool has_debugger() {
+  char text[4096] = "";
+  const int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const ssize_t got = read(file, text, sizeof text - 1);
+  close(file);
+  const char* const line = got > 0 ? std::strstr(text, "TracerPid:") : nullptr;
+  return line != nullptr && std::atoi(line + std::strlen("TracerPid:")) != 0;
+}
 
 Status Debugging::from_option(const std::string& text, int rank, int nranks, Debugging& out) {
   out = {};

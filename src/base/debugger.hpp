@@ -19,7 +19,8 @@ struct Debugging {
 
 void set_debugging(const Debugging& debugging, int rank);
 
-bool debugging();  // returns whether a debugger may stop any rank
+bool debugging();     // returns whether a debugger may stop any rank
+bool has_debugger();  // returns whether one follows this process
 
 // Waits for a debugger if option debug requires one there, and returns when it continues the process.
 void stop_at_start();

@@ -82,7 +82,9 @@ struct Job {
 
   // Nodes hold consecutive ranks.
   int node_of(int r) const { return node_of_rank_[r]; }
+  bool is_here(int r) const { return node_of(r) == node; }
   int first_rank_of(int n) const { return first_ranks_[n]; }
+  bool leads() const { return rank == first_rank_of(node); }  // the first rank of its node
   int ranks_on(int n) const { return first_rank_of(n + 1) - first_rank_of(n); }
   // Returns the number of ranks whose memory this machine holds: all, or those of this node.
   int ranks_here() const { return node_fds.back() >= 0 && node_fds.front() >= 0 ? nranks : ranks_on(node); }

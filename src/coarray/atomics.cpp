@@ -16,11 +16,9 @@ Status CoarrayAtomics::locate(const CoarraySection& word, unsigned bytes, Remote
 Status CoarrayAtomics::add(const CoarraySection& word, unsigned bytes, uint64_t value, uint64_t& old) {
   RemoteAddress place;
   HIROBA_TRY(locate(word, bytes, place));
-  Transport& transport = *parts_.world->transport;
   parts_.image_sync.fence_posted();
   parts_.pass_order(place, true, false);
-  old = bytes == 8 ? transport.words().fetch_add64(place.rank, place.offset, value)
-                   : transport.words().fetch_add32(place.rank, place.offset, static_cast<uint32_t>(value));
+  old = parts_.world->transport->words().perform(place.rank, RemoteWords::adding(bytes), place.offset, value, 0);
   parts_.pass_order(place, false, true);
   return {};
 }
@@ -29,12 +27,10 @@ Status CoarrayAtomics::swap(const CoarraySection& word, unsigned bytes, uint64_t
                             uint64_t& old) {
   RemoteAddress place;
   HIROBA_TRY(locate(word, bytes, place));
-  Transport& transport = *parts_.world->transport;
   parts_.image_sync.fence_posted();
   parts_.pass_order(place, true, true);
-  old = bytes == 8 ? transport.words().compare_swap64(place.rank, place.offset, expected, desired)
-                   : transport.words().compare_swap32(place.rank, place.offset, static_cast<uint32_t>(expected),
-                                                      static_cast<uint32_t>(desired));
+  old = parts_.world->transport->words().perform(place.rank, RemoteWords::swapping(bytes), place.offset, desired,
+                                                 expected);
   return {};
 }
 

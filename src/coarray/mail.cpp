@@ -9,13 +9,8 @@
 namespace hiroba {
 
 void Mail::listen(Transport& transport) {
-  on_post_ = transport.add_handler([](void* self, int source, const void* payload,
-                                      size_t bytes) { static_cast<Mail*>(self)->keep_post(source, payload, bytes); },
-                                   this);
-  on_pair_sync_ =
-      transport.add_handler([](void* self, int source, const void* payload,
-                               size_t bytes) { static_cast<Mail*>(self)->keep_arrival(source, payload, bytes); },
-                            this);
+  on_post_ = transport.add_handler<&Mail::keep_post>(this);
+  on_pair_sync_ = transport.add_handler<&Mail::keep_arrival>(this);
 }
 
 void Mail::start(const World& world) {

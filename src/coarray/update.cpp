@@ -68,11 +68,7 @@ constexpr size_t least_for_room = size_t{24} << 10;
 
 }  // namespace
 
-void Updater::listen(Transport& transport) {
-  on_update_ = transport.add_handler([](void* self, int source, const void* payload,
-                                        size_t bytes) { static_cast<Updater*>(self)->serve(source, payload, bytes); },
-                                     this);
-}
+void Updater::listen(Transport& transport) { on_update_ = transport.add_handler<&Updater::serve>(this); }
 
 void Updater::start(const World& world, const Control& control) {
   world_ = &world, control_ = &control;

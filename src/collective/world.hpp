@@ -37,7 +37,7 @@ struct World {
   bool is_shared(const void* address) const {
     return static_cast<uint64_t>(static_cast<const char*>(address) - base) < extent;
   }
-  bool near(int r) const { return job.node_of(r) == job.node; }
+  bool near(int r) const { return job.is_here(r); }
   // Returns true if this process can access that rank's memory directly: it runs on the same machine.
   bool reaches(int r) const { return near(r) || transport->local_address(r, 0) != nullptr; }
   // Returns the address at which this process can access that memory directly; null if it cannot.

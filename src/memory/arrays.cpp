@@ -1,6 +1,5 @@
 #include "memory/arrays.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -208,17 +207,15 @@ Status Arrays::free(void* data, const char* call) {
   HIROBA_TRY(parts_.space.clear(offset, bytes));
   parts_.transport->detach(offset, bytes);
   HIROBA_TRY(parts_.collective.barriers().all(call, Barriers::tag_of(call) + 1));
-  if (parts_.job.rank == parts_.job.first_rank_of(parts_.job.node)) {
-    const int fd = parts_.node_fd();
-    const auto in_units = [](uint64_t at) { return static_cast<off_t>(at / Space::unit * Space::unit); };
-    const off_t begin = in_units(offset), end = in_units(offset + bytes + Space::unit - 1);  // whole huge pages
-    fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, begin, end - begin);
+  if (parts_.job.leads()) {
+    const auto in_units = [](uint64_t at) { return at / Space::unit * Space::unit; };
+    const uint64_t begin = in_units(offset), end = in_units(offset + bytes + Space::unit - 1);  // whole huge pages
+    punch_hole(parts_.node_fd(), begin, end - begin);
     std::vector<uint64_t> tables = {parts_.layout.touches()};
     for (int r = parts_.job.rank; r < parts_.job.first_rank_of(parts_.job.node + 1); ++r)
       tables.push_back(parts_.layout.directory(r));
     for (const uint64_t table : tables)
-      fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(table + array->first_page),
-                static_cast<off_t>(array->end_page - array->first_page));
+      punch_hole(parts_.node_fd(), table + array->first_page, array->end_page - array->first_page);
   }
   parts_.space.give(offset);
   return {};

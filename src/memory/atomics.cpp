@@ -1,7 +1,5 @@
 #include "memory/atomics.hpp"
 
-#include <atomic>
-
 #include "base/text.hpp"
 #include "memory/parts.hpp"
 
@@ -27,7 +25,7 @@ Status Atomics::locate(void* address, unsigned bytes, Target& out) const {
 
 // This rank has changed the home: the page goes into the notices of the next barrier, and the copy here is dropped.
 void Atomics::changed(const Target& target) {
-  if (parts_.cache == nullptr) return;
+  if (parts_.cache == nullptr || is_direct(target)) return;
   parts_.cache->writeback.note(target.offset >> page_shift);
   if (!target.here) parts_.cache->writeback.flush_and_drop(*target.array, target.offset >> page_shift);
 }
@@ -42,6 +40,14 @@ void Atomics::after(const Target& target) {
 
 // With option check, atomics reach the home by another mapping, so that they do not count as plain accesses to the
 // page.
+bool Atomics::is_direct(const Target& target) const { return target.here && !parts_.races.on(); }
+
+uint64_t Atomics::perform(const Target& target, void* address, RemoteWords::Operation operation, uint64_t operand,
+                          uint64_t expected) const {
+  if (is_direct(target)) return RemoteWords::perform_here(static_cast<char*>(address), operation, operand, expected);
+  return parts_.transport->words().perform(target.rank, operation, target.offset, operand, expected);
+}
+
 void Atomics::record(const Target& target, bool writes) {
   if (!parts_.races.on()) return;
   if (writes) parts_.races.recorder().blur(target.offset >> page_shift);
@@ -53,20 +59,10 @@ Status Atomics::add(void* address, unsigned bytes, uint64_t value, uint64_t& old
   HIROBA_TRY(locate(address, bytes, target));
   record(target, value != 0);
   if (value != 0) before(target);
-  old = add_at(target, address, bytes, value);
+  old = perform(target, address, RemoteWords::adding(bytes), value, 0);
+  if (value != 0) changed(target);
   after(target);
   return {};
-}
-
-uint64_t Atomics::add_at(const Target& target, void* address, unsigned bytes, uint64_t value) {
-  if (target.here && !parts_.races.on())
-    return bytes == 8 ? std::atomic_ref(*static_cast<uint64_t*>(address)).fetch_add(value)
-                      : std::atomic_ref(*static_cast<uint32_t*>(address)).fetch_add(static_cast<uint32_t>(value));
-  const uint64_t old =
-      bytes == 8 ? parts_.transport->words().fetch_add64(target.rank, target.offset, value)
-                 : parts_.transport->words().fetch_add32(target.rank, target.offset, static_cast<uint32_t>(value));
-  if (value != 0) changed(target);
-  return old;
 }
 
 Status Atomics::swap(void* address, unsigned bytes, uint64_t expected, uint64_t desired, uint64_t& old) {
@@ -74,27 +70,10 @@ Status Atomics::swap(void* address, unsigned bytes, uint64_t expected, uint64_t 
   HIROBA_TRY(locate(address, bytes, target));
   record(target, true);
   before(target);
-  old = swap_at(target, address, bytes, expected, desired);
+  old = perform(target, address, RemoteWords::swapping(bytes), desired, expected);
+  if (old == expected) changed(target);
   after(target);
   return {};
-}
-
-uint64_t Atomics::swap_at(const Target& target, void* address, unsigned bytes, uint64_t expected, uint64_t desired) {
-  if (target.here && !parts_.races.on()) {
-    if (bytes == 8) {
-      std::atomic_ref(*static_cast<uint64_t*>(address)).compare_exchange_strong(expected, desired);
-      return expected;
-    }
-    auto found = static_cast<uint32_t>(expected);
-    std::atomic_ref(*static_cast<uint32_t*>(address)).compare_exchange_strong(found, static_cast<uint32_t>(desired));
-    return found;
-  }
-  const uint64_t old =
-      bytes == 8 ? parts_.transport->words().compare_swap64(target.rank, target.offset, expected, desired)
-                 : parts_.transport->words().compare_swap32(target.rank, target.offset, static_cast<uint32_t>(expected),
-                                                            static_cast<uint32_t>(desired));
-  if (old == expected) changed(target);
-  return old;
 }
 
 }  // namespace hiroba

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "memory/array.hpp"
+#include "transport/transport.hpp"
 
 namespace hiroba {
 
@@ -25,8 +26,9 @@ class Atomics {
   void changed(const Target& target);
   void before(const Target& target);
   void after(const Target& target);
-  uint64_t add_at(const Target& target, void* address, unsigned bytes, uint64_t value);
-  uint64_t swap_at(const Target& target, void* address, unsigned bytes, uint64_t expected, uint64_t desired);
+  bool is_direct(const Target& target) const;
+  uint64_t perform(const Target& target, void* address, RemoteWords::Operation operation, uint64_t operand,
+                   uint64_t expected) const;
 
   MemoryParts& parts_;
 };

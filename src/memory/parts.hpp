@@ -76,7 +76,7 @@ struct MemoryParts {
   NamedWrites named_writes{*this};
 
   uint64_t page_of(const void* address) const { return space.offset(address) >> page_shift; }
-  bool is_here(int rank) const { return job.node_of(rank) == job.node; }
+  bool is_here(int rank) const { return job.is_here(rank); }
   int node_fd() const { return job.node_fds[job.node]; }
   // Drops every copy. No other thread of the rank touches shared memory.
   void drop() {

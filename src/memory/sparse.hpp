@@ -17,6 +17,11 @@
 
 namespace hiroba {
 
+// Gives the memory of a range of a file back to the system; it reads as zero afterwards.
+inline void punch_hole(int fd, uint64_t offset, uint64_t bytes) {
+  fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+}
+
 // A memory file and, if mapped, all of it at one address. Owner: the holder of the object.
 class SparseFile {
  public:
@@ -50,10 +55,7 @@ class SparseFile {
     return reinterpret_cast<T*>(data_);
   }
 
-  // Gives the memory back to the system; the range reads as zero afterwards.
-  void punch(uint64_t offset, uint64_t bytes) {
-    fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset), static_cast<off_t>(bytes));
-  }
+  void punch(uint64_t offset, uint64_t bytes) { punch_hole(fd_, offset, bytes); }
 
  private:
   int fd_ = -1;

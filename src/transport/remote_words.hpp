@@ -13,6 +13,10 @@ class RemoteWords {
  public:
   enum class Operation : uint32_t { add64, swap64, add32, swap32 };  // a swap happens if the word is as expected
 
+  // Return the operation for words of 8 or 4 bytes.
+  static Operation adding(unsigned bytes) { return bytes == 8 ? Operation::add64 : Operation::add32; }
+  static Operation swapping(unsigned bytes) { return bytes == 8 ? Operation::swap64 : Operation::swap32; }
+
   virtual ~RemoteWords() = default;
   // Performs it on the word at `at`, and returns the word from before.
   virtual uint64_t perform(int rank, Operation operation, uint64_t at, uint64_t operand, uint64_t expected) = 0;
@@ -31,7 +35,6 @@ class RemoteWords {
   virtual uint32_t await_change(int rank, uint64_t at, uint32_t old, double seconds) = 0;
   virtual void wake(int rank, uint64_t at) = 0;
 
- protected:
   // The same for a word that this process can access.
   static uint64_t perform_here(char* at, Operation operation, uint64_t operand, uint64_t expected) {
     auto& word64 = *reinterpret_cast<uint64_t*>(at);

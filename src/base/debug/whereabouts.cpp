@@ -122,7 +122,7 @@ double Stillness::look(Board& board, const std::vector<int>& ranks) {
 }
 
 Status StillWatch::start(Board& board, const Job& job, double seconds) {
-  if (seconds <= 0 || job.nranks == 1 || job.rank != job.first_rank_of(job.node)) return {};
+  if (seconds <= 0 || job.nranks == 1 || !job.leads()) return {};
   board_ = &board, seconds_ = seconds, always_ = job.node == 0;
   for (int r = job.first_rank_of(job.node); r < job.first_rank_of(job.node) + job.ranks_on(job.node); ++r)
     ranks_.push_back(r);

@@ -8,11 +8,7 @@
 
 namespace hiroba {
 
-void Parcels::listen(Transport& transport) {
-  handler_ = transport.add_handler([](void* self, int source, const void* payload,
-                                      size_t bytes) { static_cast<Parcels*>(self)->keep(source, payload, bytes); },
-                                   this);
-}
+void Parcels::listen(Transport& transport) { handler_ = transport.add_handler<&Parcels::keep>(this); }
 
 namespace {
 

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <mutex>
 
+#include "base/debugger.hpp"
 #include "base/limits.hpp"
 #include "base/log.hpp"
 #include "base/wait.hpp"
@@ -31,16 +31,6 @@ thread_local Steps steps __attribute__((tls_model("initial-exec"))) = {};
 // The number of UnseenAccess objects of this thread.
 thread_local int unseen __attribute__((tls_model("initial-exec"))) = 0;
 
-// Returns whether a debugger follows this process: it would take the traps for its own.
-bool is_traced() {
-  FILE* const status = std::fopen("/proc/self/status", "re");
-  int tracer = 0;
-  for (char line[256]; status != nullptr && std::fgets(line, sizeof line, status) != nullptr;)
-    if (std::sscanf(line, "TracerPid: %d", &tracer) == 1) break;
-  if (status != nullptr) std::fclose(status);
-  return tracer != 0;
-}
-
 }  // namespace
 
 Status AccessRecorder::start(const Config& config) {
@@ -50,7 +40,8 @@ Status AccessRecorder::start(const Config& config) {
   HIROBA_TRY(open_.create("check: open pages"));
   HIROBA_TRY(open_to_writes_.create("check: pages open for writing"));
   HIROBA_TRY(twins_.create(config.layout));
-  traced_ = is_traced(), asleep_ = config.job.nranks == 1;
+  traced_ = has_debugger();  // it would take the traps for its own
+  asleep_ = config.job.nranks == 1;
   closed_ = config.job.nranks == 1 ? PROT_READ : PROT_NONE;
   learn_system_code();
   return {};

@@ -64,7 +64,7 @@ void RaceChecker::open_named() {
     const Array* const in = config_.arrays->live(run_first);
     bool join = in == array && run_first <= end + little;
     for (uint64_t p = end; join && p < run_first; ++p)  // pages of other nodes would have to be fetched
-      join = config_.job.node_of(array->home(p).rank) == config_.job.node;
+      join = config_.job.is_here(array->home(p).rank);
     if (!join) {
       recorder_->open_unseen(first, end - first);
       first = end == 0 ? run_first + 1 : run_first, end = first;

@@ -1,6 +1,5 @@
 #include "memory/heap/heap.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -399,8 +398,7 @@ void Heap::give_back(void* address, uint64_t bytes) {
     if (!parts_.cache->writeback.note({&run, 1})) return;
     refresh(position, bytes);
   }
-  fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(parts_.space.offset(address)),
-            static_cast<off_t>(bytes));
+  punch_hole(fd, parts_.space.offset(address), bytes);
 }
 
 Status Heap::statistics(Statistics& out, bool exact) {

@@ -13,14 +13,11 @@ constexpr uint64_t below(int shift) { return (uint64_t{1} << shift) - 1; }
 constexpr uint64_t lap_of(uint64_t index) { return index / HeapReturns::slots % 255 + 1; }
 }  // namespace
 
-void HeapReturns::listen(Transport& transport) {
-  handler_ = transport.add_handler(
-      [](void* self, int, const void* payload, size_t) {
-        const auto& message = *static_cast<const Message*>(payload);
-        if (Ring* const ring = static_cast<HeapReturns*>(self)->ring_; ring != nullptr)
-          store(*ring, message.first, {message.slot, message.count});
-      },
-      this);
+void HeapReturns::listen(Transport& transport) { handler_ = transport.add_handler<&HeapReturns::receive>(this); }
+
+void HeapReturns::receive(int /*source*/, const void* payload, size_t /*bytes*/) {
+  const auto& message = *static_cast<const Message*>(payload);
+  if (ring_ != nullptr) store(*ring_, message.first, {message.slot, message.count});
 }
 
 void HeapReturns::start(Config config) {
@@ -100,7 +97,7 @@ void HeapReturns::send(int owner, Box& box) {
     if (!reserve(owner, message.count, message.first)) break;
     for (size_t i = 0; i < message.count; ++i) message.slot[i] = pack(box.objects[sent + i], message.first + i);
     const std::span<const Slot> packed(message.slot, message.count);
-    const bool near = config_.job.node_of(owner) == config_.job.node;
+    const bool near = config_.job.is_here(owner);
     char* const there = near ? config_.base + ring_of(owner) : config_.transport->local_address(owner, ring_of(owner));
     if (there != nullptr) store(*reinterpret_cast<Ring*>(there), message.first, packed);
     else config_.transport->send(owner, handler_, &message, offsetof(Message, slot) + packed.size_bytes());

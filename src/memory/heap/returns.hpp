@@ -81,6 +81,7 @@ class HeapReturns {
   uint64_t ring_of(int rank) const { return config_.layout.heap_control(rank) + ring_at; }
   static Slot pack(const FreedObject& object, uint64_t index);
   static void store(Ring& ring, uint64_t first, std::span<const Slot> from);
+  void receive(int source, const void* payload, size_t bytes);
   Box& box(int owner);
   void send(int owner, Box& box);
   bool reserve(int owner, uint64_t count, uint64_t& first) const;

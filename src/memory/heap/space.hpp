@@ -71,7 +71,7 @@ class HeapSpace {
   }
 
  private:
-  bool is_here(int rank) const { return config_.job.node_of(rank) == config_.job.node; }
+  bool is_here(int rank) const { return config_.job.is_here(rank); }
   uint64_t position_in_part(uint64_t position) const { return position & (config_.layout.heap_bytes - 1); }
   uint8_t* classes_of(int home) const {
     return is_here(home)

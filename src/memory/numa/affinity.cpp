@@ -64,8 +64,6 @@ Status Affinity::place_new(const Array& array) {
 // barrier, give up their mappings, and one moves the pages; the mappings return as the pages are touched. One rank
 // moves them all, because the kernel maps the neighbours of a page that a process reads, too.
 
-bool Affinity::moves_for_node() const { return parts_.job.rank == parts_.job.first_rank_of(parts_.job.node); }
-
 Status Affinity::begin_move(const Array& array, const char* call) const {
   HIROBA_TRY(parts_.collective.barriers().all(call, Barriers::tag_of(call)));
   for_each_run_here(array, [this](const HomeRun& run) {
@@ -95,7 +93,7 @@ Status Affinity::end_move(const MovedPages& mine, const char* call, uint64_t& mo
 MovedPages Affinity::move_all(const Array& array, const MemoryPlace& place) const {
   constexpr uint64_t piece = 16;  // pages that are in use are interleaved by these, or by huge pages
   MovedPages moved;
-  if (!moves_for_node()) return moved;
+  if (!parts_.job.leads()) return moved;
   const size_t n = domains().size();
   for_each_run_here(array, [&](const HomeRun& run) {
     const int owner = domain_of(run.rank);
@@ -177,7 +175,7 @@ Status Affinity::next_touch(void* data, const char* call) {
   HIROBA_TRY(begin_move(*array, call));
   // Pages that are not in use yet are also allocated on the domain that touches them.
   HIROBA_TRY(set_places(*array, {MemoryPlace::Kind::touch, 0}));
-  if (moves_for_node()) parts_.touches.claim_all(*array);
+  if (parts_.job.leads()) parts_.touches.claim_all(*array);
   parts_.touches.close_for_next_touch(*array);
   return parts_.collective.barriers().all(call, Barriers::tag_of(call) + 2);
 }
@@ -227,7 +225,7 @@ Status Affinity::migrate_by_use(void* data, const char* call, uint64_t& moved) {
       counts[i] += count;
     }
   HIROBA_TRY(begin_move(*array, call));
-  const bool mover = moves_for_node() && !parts_.races.on();
+  const bool mover = parts_.job.leads() && !parts_.races.on();
   return end_move(mover ? move_by_counts(*array, counts) : MovedPages(), call, moved);
 }
 

@@ -55,7 +55,6 @@ class Affinity {
   Status set_places(const Array& array, const MemoryPlace& place) const;
   template <typename Visit>
   void for_each_run_here(const Array& array, const Visit& visit) const;
-  bool moves_for_node() const;
   bool watches_races(const char* call) const;
   Status begin_move(const Array& array, const char* call) const;
   Status end_move(const MovedPages& mine, const char* call, uint64_t& moved) const;

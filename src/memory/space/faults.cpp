@@ -187,7 +187,14 @@ bool open_touched(MemoryParts& p, const siginfo_t& info) {
   return array != nullptr && p.is_here(array->home(page).rank) && p.touches.open(*array, page);
 }
 
-[[noreturn]] void end_refused(int signal) {
+// Ends the process after an access that cannot be served. The message has the kind of the signal and `name`; a debugger
+// shows `what`.
+[[noreturn]] void refuse(int signal, const char* what, const char* message, const char* name) {
+  stop_at_crash(what);
+  if (first_to_report(128 + signal)) {
+    log_line(message, kind(signal), name);
+    print_crash(signal);
+  }
   {
     const EndWithin limit(1, 128 + signal);
     flush_program_output();
@@ -196,28 +203,18 @@ bool open_touched(MemoryParts& p, const siginfo_t& info) {
   _exit(128 + signal);
 }
 
-// Ends the process after an access to the range that cannot be served.
 [[noreturn]] void refuse(const MemoryParts& p, int signal, const void* address) {
   const Array* const array = p.arrays.at(address);
-  const bool inside = array != nullptr && !p.arrays.is_guard(address);
-  stop_at_crash(inside ? kind(signal) : p.arrays.explain(address).c_str());
-  if (first_to_report(128 + signal)) {
-    if (inside) log_line("%s inside array %s: the machine has no memory left for it", kind(signal), array->name);
-    else log_line("%s: %s", kind(signal), p.arrays.explain(address).c_str());
-    print_crash(signal);
-  }
-  end_refused(signal);
+  if (array != nullptr && !p.arrays.is_guard(address))
+    refuse(signal, kind(signal), "%s inside array %s: the machine has no memory left for it", array->name);
+  const std::string text = p.arrays.explain(address);
+  refuse(signal, text.c_str(), "%s: %s", text.c_str());
 }
 
-// Ends the process after an access to shared memory after its end.
-[[noreturn]] void refuse_ended(const EndedMemory& was, int signal, const void* address) {
+// After the end of shared memory.
+[[noreturn]] void refuse(const EndedMemory& was, int signal, const void* address) {
   const std::string text = was.explain(address);
-  stop_at_crash(text.c_str());
-  if (first_to_report(128 + signal)) {
-    log_line("%s: %s", kind(signal), text.c_str());
-    print_crash(signal);
-  }
-  end_refused(signal);
+  refuse(signal, text.c_str(), "%s: %s", text.c_str());
 }
 
 void handle(int signal, siginfo_t* info, void* context) {
@@ -229,7 +226,7 @@ void handle(int signal, siginfo_t* info, void* context) {
     // the one recorded instruction is over
   } else if (const EndedMemory* const was = ended.load(std::memory_order_acquire);
              was != nullptr && by_access && signal != SIGTRAP && was->contains(info->si_addr)) {
-    refuse_ended(*was, signal, info->si_addr);
+    refuse(*was, signal, info->si_addr);
   } else if (p == nullptr || !by_access || signal == SIGTRAP || !p->space.contains(info->si_addr)) {
     if (by_access && signal != SIGTRAP) bad_access.store(info->si_addr), had_bad_access.store(true);
     pass_on(signal, info, context);

@@ -21,6 +21,8 @@
 #include "memory/space/faults.hpp"
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
+// The same function by another name.
+#define EXPORT_AS(name, same) EXPORT __attribute__((alias(#same))) decltype(::name) name
 
 namespace hiroba {
 
@@ -150,10 +152,8 @@ EXPORT ssize_t pwrite(int fd, const void* from, size_t bytes, off_t offset) {
     return NEXT(pwrite)(fd, at, n, offset + (static_cast<char*>(at) - static_cast<const char*>(from)));
   });
 }
-EXPORT ssize_t pread64(int fd, void* to, size_t bytes, off64_t offset) { return pread(fd, to, bytes, offset); }
-EXPORT ssize_t pwrite64(int fd, const void* from, size_t bytes, off64_t offset) {
-  return pwrite(fd, from, bytes, offset);
-}
+EXPORT_AS(pread64, pread);
+EXPORT_AS(pwrite64, pwrite);
 
 EXPORT ssize_t readv(int fd, const iovec* parts, int count) {
   if (!is_shared(parts, count)) return NEXT(readv)(fd, parts, count);
@@ -175,13 +175,8 @@ EXPORT ssize_t pwritev(int fd, const iovec* parts, int count, off_t offset) {
   return in_parts(fd, parts, count, Access::from_memory,
                   [&](void* at, size_t n, ssize_t done) { return NEXT(pwrite)(fd, at, n, offset + done); });
 }
-
-EXPORT ssize_t preadv64(int fd, const iovec* parts, int count, off64_t offset) {
-  return preadv(fd, parts, count, offset);
-}
-EXPORT ssize_t pwritev64(int fd, const iovec* parts, int count, off64_t offset) {
-  return pwritev(fd, parts, count, offset);
-}
+EXPORT_AS(preadv64, preadv);
+EXPORT_AS(pwritev64, pwritev);
 EXPORT ssize_t preadv2(int fd, const iovec* parts, int count, off_t offset, int flags) {
   return at_once(parts_of(parts, count), Access::to_memory, "preadv2",
                  [&] { return NEXT(preadv2)(fd, parts, count, offset, flags); });
@@ -190,12 +185,8 @@ EXPORT ssize_t pwritev2(int fd, const iovec* parts, int count, off_t offset, int
   return at_once(parts_of(parts, count), Access::from_memory, "pwritev2",
                  [&] { return NEXT(pwritev2)(fd, parts, count, offset, flags); });
 }
-EXPORT ssize_t preadv64v2(int fd, const iovec* parts, int count, off64_t offset, int flags) {
-  return preadv2(fd, parts, count, offset, flags);
-}
-EXPORT ssize_t pwritev64v2(int fd, const iovec* parts, int count, off64_t offset, int flags) {
-  return pwritev2(fd, parts, count, offset, flags);
-}
+EXPORT_AS(preadv64v2, preadv2);
+EXPORT_AS(pwritev64v2, pwritev2);
 
 EXPORT ssize_t recvfrom(int fd, void* to, size_t bytes, int flags, sockaddr* source, socklen_t* length) {
   if (!is_shared(to, bytes)) return NEXT(recvfrom)(fd, to, bytes, flags, source, length);

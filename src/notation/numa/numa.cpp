@@ -108,7 +108,7 @@ NUMA_EXPORT int hiroba_numa_domains(void) {
 NUMA_EXPORT int hiroba_numa_domain_of(int rank) {
   constexpr const char* call = "hiroba_numa_domain_of";
   const Job& job = process_memory(call).job();
-  if (rank < 0 || rank >= job.nranks || job.node_of(rank) != job.node)
+  if (rank < 0 || rank >= job.nranks || !job.is_here(rank))
     end_job(1, "%s: rank %d is not one of this node, which has ranks %d..%d", call, rank, job.first_rank_of(job.node),
             job.first_rank_of(job.node + 1) - 1);
   return affinity_of(call).domain_of(rank);

@@ -18,10 +18,10 @@ static_assert(sizeof(Expected) <= Task::argument_bytes && alignof(Expected) <= 1
 
 Status Events::listen(Transport& transport, const Job& job, Crew& crew) {
   crew_ = &crew;
-  event_ = transport.add_handler(on_event, this);
-  data_ = transport.add_handler(on_data, this);
-  transfer_ = transport.add_handler(on_transfer, this);
-  credit_ = transport.add_handler(on_credit, this);
+  event_ = transport.add_handler<&Events::receive_event>(this);
+  data_ = transport.add_handler<&Events::receive_data>(this);
+  transfer_ = transport.add_handler<&Events::receive_transfer>(this);
+  credit_ = transport.add_handler<&Events::receive_credit>(this);
   const auto n = static_cast<size_t>(job.nranks);
   // Reserves addresses only; events allocate memory as they come.
   const size_t bytes = n * slots * sizeof(std::atomic<uint64_t>);
@@ -81,10 +81,10 @@ void Events::compare(uint32_t expected, uint32_t what, int rank) {
           rank);
 }
 
-void Events::on_credit(void* self, int source, const void* payload, size_t /*bytes*/) {
+void Events::receive_credit(int source, const void* payload, size_t /*bytes*/) {
   uint64_t allowed = 0;
   std::memcpy(&allowed, payload, sizeof allowed);
-  std::atomic<uint64_t>& known = static_cast<Events*>(self)->peers_[source].allowed;
+  std::atomic<uint64_t>& known = peers_[source].allowed;
   for (uint64_t old = known.load(); old < allowed && !known.compare_exchange_weak(old, allowed);) {
   }
 }
@@ -122,10 +122,9 @@ Task* Events::come(int source, const void* payload, Message& message) {
   return task;
 }
 
-void Events::on_event(void* self, int source, const void* payload, size_t /*bytes*/) {
+void Events::receive_event(int source, const void* payload, size_t /*bytes*/) {
   Message message;
-  Events& events = *static_cast<Events*>(self);
-  if (Task* const task = events.come(source, payload, message)) events.crew_->arrive(*task);
+  if (Task* const task = come(source, payload, message)) crew_->arrive(*task);
 }
 
 // ---- events with data ----------------------------------------------------------------------------------------------
@@ -159,26 +158,24 @@ void Events::send(int rank, uint64_t number, uint32_t what, const TaskSection& d
   world_->transport->send(rank, transfer_, &message, sizeof message);
 }
 
-void Events::on_data(void* self, int source, const void* payload, size_t bytes) {
+void Events::receive_data(int source, const void* payload, size_t bytes) {
   Message message;
-  Events& events = *static_cast<Events*>(self);
-  Task* const task = events.come(source, payload, message);
+  Task* const task = come(source, payload, message);
   assert(task != nullptr);
   const TaskSection& to = expected_of(*task).to;
   if (bytes - sizeof message != to.total())
     end_job(1, "a task waits for %zu bytes of rank %d, which has sent %zu: the ranks have created different tasks",
             to.total(), source, bytes - sizeof message);
   unpack(to, static_cast<const char*>(payload) + sizeof message);
-  events.crew_->arrive(*task);
+  crew_->arrive(*task);
 }
 
-void Events::on_transfer(void* self, int source, const void* payload, size_t /*bytes*/) {
+void Events::receive_transfer(int source, const void* payload, size_t /*bytes*/) {
   Message message;
-  Events& events = *static_cast<Events*>(self);
-  Task* const task = events.come(source, payload, message);
+  Task* const task = come(source, payload, message);
   assert(task != nullptr);
   expected_of(*task).transfer = message.transfer, expected_of(*task).from = source;
-  events.offered_.push(*task);
+  offered_.push(*task);
 }
 
 void Events::add(std::unique_ptr<Transfer> transfer) {

@@ -94,10 +94,10 @@ class Events final : public Outside {
   static constexpr uint64_t slots = 2 * window;
   static constexpr uint64_t is_recorded = uint64_t{1} << 63;  // flag in numbers
 
-  static void on_event(void* self, int source, const void* payload, size_t bytes);
-  static void on_data(void* self, int source, const void* payload, size_t bytes);
-  static void on_transfer(void* self, int source, const void* payload, size_t bytes);
-  static void on_credit(void* self, int source, const void* payload, size_t bytes);
+  void receive_event(int source, const void* payload, size_t bytes);
+  void receive_data(int source, const void* payload, size_t bytes);
+  void receive_transfer(int source, const void* payload, size_t bytes);
+  void receive_credit(int source, const void* payload, size_t bytes);
   Task* come(int source, const void* payload, Message& message);
   Task* recorded_task(int source, uint64_t number) const;
   static void compare(uint32_t expected, uint32_t what, int rank);

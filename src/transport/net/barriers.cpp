@@ -58,9 +58,8 @@ Status Net::end_barrier(std::span<uint64_t> words) {
   }
   std::vector<int> missing;
   const uint64_t calls = config().board->rank(job.rank).calls.load();
-  const bool leader = job.rank == job.first_rank_of(job.node);
   for (int r = 0; r < job.nranks; ++r)
-    if (here(r) ? config().board->rank(r).calls.load() < calls : leader && !barrier_.heard_of(r)) {
+    if (here(r) ? config().board->rank(r).calls.load() < calls : job.leads() && !barrier_.heard_of(r)) {
       missing.push_back(r);
       learn_place(r);
     }

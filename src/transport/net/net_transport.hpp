@@ -80,7 +80,7 @@ class Net final : public Transport, OneSided, RankBarriers {
   void faulting(bool inside) override { inside ? Engine::enter_fault() : Engine::leave_fault(); }
 
  private:
-  bool here(int rank) const { return config().job.node_of(rank) == config().job.node; }
+  bool here(int rank) const { return config().job.is_here(rank); }
 
   static void run_handler(const void* self, int handler, int source, const void* payload, size_t bytes);
 

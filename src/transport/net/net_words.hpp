@@ -39,7 +39,7 @@ class NetWords final : public RemoteWords {
     return *reinterpret_cast<std::atomic<uint32_t>*>(window_->at(at));
   }
 
-  bool here(int rank) const { return job_->node_of(rank) == job_->node; }
+  bool here(int rank) const { return job_->is_here(rank); }
 
   const Job* job_ = nullptr;
   Channel* channel_ = nullptr;

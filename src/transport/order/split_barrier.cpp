@@ -13,7 +13,7 @@ void SplitBarrier::start(const Job& job, Board& board, Channel* channel) {
   const size_t stride = (4096 + 2 * n * sizeof(Entry) + 4095) / 4096 * 4096;
   shared_ = reinterpret_cast<Shared*>(reinterpret_cast<char*>(&board) + Board::transport_offset(job.nranks) +
                                       static_cast<size_t>(job.node) * stride);
-  if (job.rank != job.first_rank_of(job.node)) return;
+  if (!job.leads()) return;
   for (auto& known : known_) known.resize(n);
   for (auto& here : here_) here.assign(n, 0);
 }
@@ -29,7 +29,7 @@ void SplitBarrier::for_ranks_of(int node, int nodes, const Visit& visit) const {
 void SplitBarrier::arrive(uint64_t tag, uint64_t word, const PutCounts& puts) {
   entries()[job_.rank] = {tag, word, puts};
   const uint32_t here = shared_->arrivals.fetch_add(1) + 1;
-  if (!leads()) {
+  if (!job_.leads()) {
     if (shared_->leader_sleeps.load() != 0) futex_wake_all(shared_->arrivals);
   } else if (here == arrivals_of_all()) {
     begin();
@@ -38,10 +38,10 @@ void SplitBarrier::arrive(uint64_t tag, uint64_t word, const PutCounts& puts) {
 
 SplitBarrier::Outcome SplitBarrier::await(std::span<uint64_t> words, double timeout) {
   // The first rank of a node knows best which ranks are late, so it reports first; of these, the first node's.
-  const double later = 0.5 * std::min(job_.node, 4) + (leads() ? 0 : 1);
+  const double later = 0.5 * std::min(job_.node, 4) + (job_.leads() ? 0 : 1);
   const double limit = timeout == 0 ? std::numeric_limits<double>::infinity() : timeout + later;
   const double deadline = seconds_now() + limit;
-  if (leads()) {
+  if (job_.leads()) {
     if (!lead(deadline)) return {};
   } else {
     const uint32_t done = static_cast<uint32_t>(sequence_ + 1);

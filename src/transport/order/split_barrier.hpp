@@ -79,7 +79,6 @@ class SplitBarrier {
   // Calls visit(first rank, ranks) for the ranks of `nodes` nodes from `node` on, which may wrap around.
   template <typename Visit>
   void for_ranks_of(int node, int nodes, const Visit& visit) const;
-  bool leads() const { return job_.rank == job_.first_rank_of(job_.node); }
   uint32_t arrivals_of_all() const {
     return static_cast<uint32_t>(sequence_ + 1) * static_cast<uint32_t>(job_.ranks_on(job_.node));
   }

@@ -20,7 +20,7 @@ class Alive {
  public:
   // More than `limit` seconds of silence mean a loss; 0: never.
   void start(const Job& job, const std::vector<std::string>& host_of_node, double limit) {
-    if (limit <= 0 || job.rank != job.first_rank_of(job.node)) return;
+    if (limit <= 0 || !job.leads()) return;
     const int nodes = job.nnodes, next = (job.node + 1) % nodes, previous = (job.node + nodes - 1) % nodes;
     const std::string& here = host_of_node[job.node];
     telling_ = host_of_node[next] != here;

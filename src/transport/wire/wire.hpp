@@ -70,10 +70,7 @@ class Wire {
 
   // Writes a handle of the library's own type for all processes, in the order of Hiroba's ranks, for programs that use
   // the same library; `rank` is this process's. Collective. Returns 0 if this library has none.
-  virtual size_t make_communicator(int rank, void* out, size_t room) {
-    (void)rank, (void)out, (void)room;
-    return 0;
-  }
+  virtual size_t make_communicator(int /*rank*/, void* /*out*/, size_t /*room*/) { return 0; }
 
   // Sends a copy of the frame; returns false if there is no room now: poll() and try again. Frames are not ordered.
   virtual bool send(int to, const void* frame, size_t size) = 0;
@@ -105,38 +102,27 @@ class Wire {
   virtual Remote remote() const { return {}; }
   // Makes memory of this process accessible, until conceal(); others pass `key` to import(). The memory may be sparse,
   // and should stay so.
-  virtual Status expose(void* memory, size_t bytes, std::vector<char>& key) {
-    (void)memory, (void)bytes, (void)key;
+  virtual Status expose(void* /*memory*/, size_t /*bytes*/, std::vector<char>& /*key*/) {
     return Status::error("no remote memory");
   }
-  virtual void conceal(void* memory) { (void)memory; }
+  virtual void conceal(void* /*memory*/) {}
   // Returns a handle for the memory that `owner` has exposed, at `address` there; -1 with a failed hook on failure.
-  virtual int import(int owner, uint64_t address, const std::vector<char>& key) {
-    (void)owner, (void)address, (void)key;
-    return -1;
-  }
-  virtual void forget(int handle) { (void)handle; }
+  virtual int import(int /*owner*/, uint64_t /*address*/, const std::vector<char>& /*key*/) { return -1; }
+  virtual void forget(int /*handle*/) {}
   // A put is done when it is visible at the owner.
-  virtual void put(int handle, uint64_t offset, const void* from, size_t bytes, uint64_t ticket) {
-    (void)handle, (void)offset, (void)from, (void)bytes, (void)ticket;
-  }
-  virtual void get(int handle, uint64_t offset, void* to, size_t bytes, uint64_t ticket) {
-    (void)handle, (void)offset, (void)to, (void)bytes, (void)ticket;
-  }
+  virtual void put(int /*handle*/, uint64_t /*offset*/, const void* /*from*/, size_t /*bytes*/, uint64_t /*ticket*/) {}
+  virtual void get(int /*handle*/, uint64_t /*offset*/, void* /*to*/, size_t /*bytes*/, uint64_t /*ticket*/) {}
 
   // The same for walks of this form, whose offset or address is that of the first block, if the library has it, and for
   // adding numbers to those that are there.
-  virtual bool has_remote_strided(const Walk& walk) const { return (void)walk, false; }
-  virtual void put_strided(int handle, uint64_t offset, const void* from, const Walk& walk, uint64_t ticket) {
-    (void)handle, (void)offset, (void)from, (void)walk, (void)ticket;
-  }
-  virtual void get_strided(int handle, uint64_t offset, void* to, const Walk& walk, uint64_t ticket) {
-    (void)handle, (void)offset, (void)to, (void)walk, (void)ticket;
-  }
+  virtual bool has_remote_strided(const Walk& /*walk*/) const { return false; }
+  virtual void put_strided(int /*handle*/, uint64_t /*offset*/, const void* /*from*/, const Walk& /*walk*/,
+                           uint64_t /*ticket*/) {}
+  virtual void get_strided(int /*handle*/, uint64_t /*offset*/, void* /*to*/, const Walk& /*walk*/,
+                           uint64_t /*ticket*/) {}
   // Adds numbers to those at the target, each atomically with other accumulates there.
-  virtual void accumulate(int handle, uint64_t offset, const void* from, Number type, size_t count, uint64_t ticket) {
-    (void)handle, (void)offset, (void)from, (void)type, (void)count, (void)ticket;
-  }
+  virtual void accumulate(int /*handle*/, uint64_t /*offset*/, const void* /*from*/, Number /*type*/, size_t /*count*/,
+                          uint64_t /*ticket*/) {}
 };
 
 // The exports of a plug-in. `version` is compared with the library's own before anything else is read, because both

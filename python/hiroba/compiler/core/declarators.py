@@ -15,6 +15,11 @@ def innermost(declarator: Node) -> Node | None:
     return node
 
 
+def initial(top: Node) -> Node | None:
+    """Returns the first value of a declared variable, if it has one."""
+    return top.child_by_field_name("value") if top.type == "init_declarator" else None
+
+
 def array_extents(identifier: Node, top: Node) -> int:
     """Returns the number of brackets after the name itself: `*p[3][4]` has two, `(*p)[3]` none."""
     count, node = 0, identifier

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from .declarators import enclosing, innermost
+from .declarators import enclosing, initial, innermost
 from .scopes import Declaration as Denoted
 from .scopes import Kind, Scopes
 from .shared import Anchor
@@ -87,7 +87,7 @@ class Declared:
         """Returns the value of a `static const` variable, as C for an extent."""
         top = self.declarator(identifier)
         holder = enclosing(top, "declaration") if top is not None else None
-        value = top.child_by_field_name("value") if top is not None and top.type == "init_declarator" else None
+        value = initial(top) if top is not None else None
         if holder is None or value is None or not {"static", "const"} <= set(text_of(holder).split()):
             return None
         inner = [(use, self.constant(use)) for use in walk(value) if use.type == "identifier"]

@@ -21,7 +21,6 @@ from .scopes import Scopes
 from .shared import Anchor, Rewriter, Shared
 from .source import COMPLEX, Node, Source, blank, blank_all, parse
 from .statements import Statements
-from .text import quoted
 
 # Functions of C that programs call without their header, or with a prototype of their own, and that write no array.
 STANDARD = re.compile(
@@ -129,9 +128,7 @@ class Part:
     # ---- for implementations ----
 
     def place(self, directive: Directive) -> str:
-        """Returns the C of "main.c:12"."""
-        place = self.source.place(directive.at)
-        return quoted(f"{place.file}:{place.line}")
+        return self.source.place(directive.at).literal
 
     def anchor(self, directive: Directive) -> Anchor:
         root = self.rewriter.root

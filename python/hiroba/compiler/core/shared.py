@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from . import notes
-from .declarators import array_extents, enclosing, innermost, is_allocation, pointed_dims
+from .declarators import array_extents, enclosing, initial, innermost, is_allocation, pointed_dims
 from .found import Declaration, Found, Map
 from .scopes import Declaration as Denoted
 from .scopes import Scopes
@@ -221,7 +221,7 @@ class Rewriter:
     def make_pointer(self, shared: Shared, top: Node, identifier: Node) -> Node | None:
         """Edits a declarator of file scope, and removes and returns its first value."""
         self.source.replace(identifier.start_byte, identifier.end_byte, f"(*{shared.pointer})")
-        value = top.child_by_field_name("value") if top.type == "init_declarator" else None
+        value = initial(top)
         if value is not None:
             declarator = top.child_by_field_name("declarator")
             end = declarator.end_byte if declarator is not None else value.start_byte
@@ -236,7 +236,7 @@ class Rewriter:
             return
         if self.needs_block(shared, self.of_block(node, top)):
             return
-        value = top.child_by_field_name("value") if top.type == "init_declarator" else None
+        value = initial(top)
         declarator = (top.child_by_field_name("declarator") if value is not None else top) or top
         words = re.sub(r"\bshared\b", "", self.source.text[node.start_byte : declarator.start_byte])
         body = self.found.text[declarator.start_byte : declarator.end_byte]
@@ -258,10 +258,9 @@ class Rewriter:
     def _placing(self, shared: Shared, own: Map | None, value: Node | None) -> str:
         extents, element = extents_of(shared, len(shared.pieces) if shared.dims else 0)
         first, count = (own.first, own.count) if own is not None else ("0", "1")
-        place = self.source.place(shared.at)
         allocated = (
             f'smint_allocate(dim, div, sizeof {element}, {first}, {count}, "{shared.name}",'
-            f' "{place.file}:{place.line}")'
+            f" {self.source.place(shared.at).literal})"
         )
         text = [
             f"const int64_t dim[] = {{{', '.join(extents or ['1'])}, -1}}, div[] = {{{', '.join(shared.pieces)}, -1}};",
@@ -314,11 +313,11 @@ class Rewriter:
                 return
             begin, end = declarator.end_byte, value.end_byte
         pieces = ", ".join(piece or "1" for piece in own.pieces)
-        place = self.source.place(identifier.start_byte)
+        place = self.source.place(identifier.start_byte).literal
         element = f"{name}{'[0]' * len(own.extent)}"
         allocated = (
             f"smint_allocate((const int64_t[]){{{', '.join(own.extent)}, -1}}, (const int64_t[]){{{pieces}, -1}},"
-            f' sizeof {element}, {own.first}, {own.count}, "{name}", "{place.file}:{place.line}")'
+            f' sizeof {element}, {own.first}, {own.count}, "{name}", {place})'
         )
         self.source.replace(begin, end, f" = {allocated if is_number(top) else of_values(allocated, element)}")
         self.placed.append(identifier)

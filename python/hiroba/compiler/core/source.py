@@ -13,6 +13,7 @@ import tree_sitter
 import tree_sitter_c
 
 from .diagnostics import Diagnostics
+from .text import quoted
 
 LINE_MARKER = re.compile(r'^# (\d+) "((?:[^"\\]|\\.)*)"([ 0-9]*)$', re.MULTILINE)
 HASH_LINE = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
@@ -35,6 +36,11 @@ class Place:
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}"
+
+    @property
+    def literal(self) -> str:
+        """Returns "main.c:12" as C."""
+        return quoted(f"{self.file}:{self.line}")
 
 
 @dataclass(frozen=True)

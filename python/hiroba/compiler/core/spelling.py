@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from .arithmetic import name_of
-from .declarators import enclosing, innermost
+from .declarators import enclosing, initial, innermost
 from .declared import ARRAY, POINTER, Declared, Type, is_parameter
 from .scopes import Declaration as Denoted
 from .scopes import Kind
@@ -189,7 +189,7 @@ class Spelling:
     def _shape(self, name: str, identifier: Node, top: Node, of: Type, parameter: bool) -> tuple[str, list[str]]:
         """Returns its declarator with {} for the name, and the extents that this block knows."""
         extents: list[str] = []
-        value = top.child_by_field_name("value") if top.type == "init_declarator" else None
+        value = initial(top)
         top = (top.child_by_field_name("declarator") if top.type == "init_declarator" else top) or top
         edits = [(identifier.start_byte, identifier.end_byte, "{}")]
         node, element, plain = identifier, "{}", True

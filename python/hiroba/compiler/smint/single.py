@@ -26,8 +26,7 @@ def single(smint: Smint, directive: Directive) -> None:
     smint.unit.covered.append((statement.start_byte, statement.end_byte))
     smint.own.singles.append((statement.start_byte, statement.end_byte, frozenset(copied)))
     smint.unit.same[statement.start_byte] = frozenset(copied)
-    place = smint.source.place(directive.at)
-    copies = "".join(f' smint_copy(&({n}), sizeof({n}), "{place.file}:{place.line}");' for n in copied)
+    copies = "".join(f" smint_copy(&({n}), sizeof({n}), {smint.place(directive)});" for n in copied)
     for loop in loops_of(statement):
         announce(smint, loop)
     smint.source.replace(directive.at, directive.end, "{ if (smint_single())")

@@ -266,7 +266,7 @@ class TaskLoop:
         outline.move(source, begin, self.loop, function, name, members, declared, others)
         given = outline.given(name, [], [(variable, variable.name) for variable, _ in variables])
         used = f"(const smint_access[]){{{', '.join(accesses)}}}" if accesses else "(const smint_access*)0"
-        label = f"{quoted(outline.name_of(function))}, {quoted(f'{place.file}:{place.line}')}"
+        label = f"{quoted(outline.name_of(function))}, {place.literal}"
         known = "".join(f" smint_known({t}, {quoted(t)}, hiroba_label.place);" for t in reader.tables)
         text = (
             f"{{ static const smint_label hiroba_label = {{{label}}}; {given}{known} smint_tasks({name}, &hiroba_data,"

@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..core.source import Node
-from ..core.text import quoted
 from .later import harmless
 
 if TYPE_CHECKING:
@@ -22,8 +21,7 @@ def wait_for_tasks(smint: Smint) -> None:
         if last.end_byte not in places:
             places[last.end_byte] = (first, last)
     for at, (first, last) in places.items():
-        place = smint.source.place(first.start_byte)
-        call = f" smint_taskwait({quoted(f'{place.file}:{place.line}')});"
+        call = f" smint_taskwait({smint.source.place(first.start_byte).literal});"
         parent = first.parent
         if parent is not None and parent.type == "compound_statement":
             smint.source.insert(at, call)

@@ -54,7 +54,7 @@ class Arrays(Lowering):
 
     def operand(self, node: Node) -> Reference | None:
         """Returns the section that this expression is, if it is one, or an array as a whole."""
-        if node.type in CHAIN and self.reader.written(node):
+        if self.reader.written(node):
             found = self.reader.read(node, whole=True)
             if found is not None and found.bits and not found.rank:
                 return None
@@ -346,7 +346,7 @@ class Loops:
             return self._operand(ref)
         if not arrays.has_operand(node):
             return self._once(node, guarded)
-        if node.type in CHAIN and arrays.reader.written(node):
+        if arrays.reader.written(node):
             return arrays.render(node)  # sections in its indices, which this finds
         if node.type in ("assignment_expression", "update_expression"):
             arrays.error(node.start_byte, "an assignment inside an array assignment", "write two statements")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from ..core.declarators import enclosing, innermost
+from ..core.declarators import enclosing, initial, innermost
 from ..core.declared import POINTER, Declared
 from ..core.shared import PREFIX, Rewriter, Shared, at_start, extents_of
 from ..core.source import Node, Source, one_line, text_of, walk
@@ -135,7 +135,7 @@ class Coarrays:
         )
         pointer = kind is not None and kind.derived[:1] == (POINTER,)
         codimensions = wanted.codimensions
-        value = top.child_by_field_name("value") if top.type == "init_declarator" and not pointer else None
+        value = initial(top) if not pointer else None
         stays = pointer or not own or node.type == "parameter_declaration"
         if codimensions.end > codimensions.at and stays and value is None:  # else they vanish with the value
             self.source.replace(codimensions.at, codimensions.end, "")
@@ -163,8 +163,8 @@ class Coarrays:
         """Passes this image's part; the coarray is found by its address."""
         if not pointer:
             self.source.error(shared.at, f"parameter `{shared.name}` is no array", "pass the coarray as an array")
-        place = self.source.place(shared.at)
-        shared.pointer, shared.descriptor = "", f'xmp_coarray_of({shared.name}, "{place.file}:{place.line}")'
+        shared.pointer = ""
+        shared.descriptor = f"xmp_coarray_of({shared.name}, {self.source.place(shared.at).literal})"
 
     def _pointer(self, wanted: Wanted, shared: Shared, storage: list[str], function: Node | None) -> None:
         """Handles a coarray that is allocated later: the pointer stays, and a descriptor is added."""
@@ -173,7 +173,6 @@ class Coarrays:
         if "extern" in storage:
             self.source.insert(node.end_byte, f" extern xmp_coarray {name};")
             return
-        place = self.source.place(shared.at)
         inner = self.declared.type_of_declarator(wanted.top)
         element = f"__typeof__({self._base(wanted)})"
         if inner is not None:
@@ -181,7 +180,7 @@ class Coarrays:
         coextents = ", ".join([*wanted.codimensions.extents[:-1], "0"])
         linkage = "static " if function is not None or "static" in storage else ""
         text = (
-            f'{linkage}xmp_coarray {name} = {{.name = "{shared.name}", .place = "{place.file}:{place.line}",'
+            f'{linkage}xmp_coarray {name} = {{.name = "{shared.name}", .place = {self.source.place(shared.at).literal},'
             f" .element = sizeof({element}), .codims = {shared.codims}, .coextent = {{{coextents}}}"
             + (f", .on = &{PREFIX}nodes_{wanted.on}" if wanted.on else "")
             + "};"
@@ -203,9 +202,8 @@ class Coarrays:
         name = shared.descriptor[1:]
         if "extern" in storage:
             return f" extern xmp_coarray {name};"
-        place = self.source.place(shared.at)
         extents, element = extents_of(shared, shared.dims)
-        text = [f'{name}.name = "{shared.name}"; {name}.place = "{place.file}:{place.line}";']
+        text = [f'{name}.name = "{shared.name}"; {name}.place = {self.source.place(shared.at).literal};']
         text += [f"(void){constant};" for constant in dict.fromkeys(used)]
         text.append(f"{name}.element = sizeof {element}; {name}.dims = {shared.dims};")
         text += [f"{name}.extent[{d}] = {extent};" for d, extent in enumerate(extents)]
@@ -225,7 +223,7 @@ class Coarrays:
     def _fix_extents(self, wanted: Wanted, top: Node) -> list[str]:
         """Returns the names of `static const int N`, which is no constant to C in an array at file scope."""
         constants = self._constants(top)
-        extent = self._open_extent(wanted, top.child_by_field_name("value") if top.type == "init_declarator" else None)
+        extent = self._open_extent(wanted, initial(top))
         if extent is not None:
             self.source.insert(extent[0], extent[2])
         for at, end, value in constants:
@@ -280,7 +278,7 @@ class Coarrays:
                 f"declare the type outside of the function, or `{shared.name}` by itself",
             )
             return
-        value = top.child_by_field_name("value") if top.type == "init_declarator" else None
+        value = initial(top)
         declarator = (top.child_by_field_name("declarator") if value is not None else top) or top
         name = innermost(declarator)
         changes = self._constants(declarator)

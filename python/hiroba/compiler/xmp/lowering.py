@@ -61,8 +61,7 @@ class Lowering(ABC):
         self.source.error(self.at(at), message, remedy)
 
     def place(self, at: int) -> str:
-        place = self.source.place(self.at(at))
-        return quoted(f"{place.file}:{place.line}")
+        return self.source.place(self.at(at)).literal
 
     def say(self, node: Node, what: str) -> None:
         self.explain.append((self.at(node.start_byte), f"`{self.written(node)}` {what}"))
@@ -224,8 +223,7 @@ class Lowering(ABC):
         target = bare(left)
         if self.anchor is None and node.start_byte in self.gmoves:
             return self.gmove(node, target, bare(right), self.gmoves[node.start_byte])
-        written = target.type in CHAIN and self.reader.written(target)
-        if not written and not self._is_array(target):
+        if not self.reader.written(target) and not self._is_array(target):
             return None
         ref = self.reference(target, whole=True)
         if ref is None:
@@ -287,9 +285,8 @@ class Lowering(ABC):
         return common(mine, computed(value, self.reader.type_of) if value is not None else "int")
 
     def _update(self, node: Node) -> str | None:
-        argument = node.child_by_field_name("argument")
-        target = bare(argument) if argument is not None else None
-        if target is None or target.type not in CHAIN or not self.reader.written(target):
+        target = self._operand(node, "argument")
+        if target is None:
             return None
         ref = self.reference(target, whole=True)
         if ref is None:
@@ -303,10 +300,15 @@ class Lowering(ABC):
 
     # ---- operands that are not evaluated, or by name ----
 
+    def _operand(self, node: Node, field_name: str) -> Node | None:
+        """Returns this operand, if it has its own image or section."""
+        operand = node.child_by_field_name(field_name)
+        target = bare(operand) if operand is not None else None
+        return target if target is not None and self.reader.written(target) else None
+
     def _address(self, node: Node) -> str | None:
-        argument = node.child_by_field_name("argument")
-        target = bare(argument) if argument is not None else None
-        if target is None or target.type not in CHAIN or not self.reader.written(target):
+        target = self._operand(node, "argument")
+        if target is None:
             return None
         self.error(
             node.start_byte,
@@ -321,12 +323,10 @@ class Lowering(ABC):
 
     def _sizeof(self, node: Node) -> str | None:
         """Returns the size of an object on another image: that of the local one."""
-        value = node.child_by_field_name("value")
-        target = bare(value) if value is not None else None
-        if target is not None and target.type in CHAIN and self.reader.written(target):
-            ref = self.reader.read(target)
-            if ref is not None and all(step.index is not None or step.member for step in written_steps(ref)):
-                return f"sizeof({self.element(replace(ref, images=(), steps=written_steps(ref)))})"
+        target = self._operand(node, "value")
+        ref = self.reader.read(target) if target is not None else None
+        if ref is not None and all(step.index is not None or step.member for step in written_steps(ref)):
+            return f"sizeof({self.element(replace(ref, images=(), steps=written_steps(ref)))})"
         return self._of_type(node)
 
     def _of_type(self, node: Node) -> str | None:
