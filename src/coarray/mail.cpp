@@ -9,8 +9,8 @@
 namespace hiroba {
 
 void Mail::listen(Transport& transport) {
-  on_post_ = transport.add_handler<&Mail::keep_post>(this);
-  on_pair_sync_ = transport.add_handler<&Mail::keep_arrival>(this);
+  on_post_ = add_handler<&Mail::keep_post>(transport, this);
+  on_pair_sync_ = add_handler<&Mail::keep_arrival>(transport, this);
 }
 
 void Mail::start(const World& world) {

@@ -68,7 +68,7 @@ constexpr size_t least_for_room = size_t{24} << 10;
 
 }  // namespace
 
-void Updater::listen(Transport& transport) { on_update_ = transport.add_handler<&Updater::serve>(this); }
+void Updater::listen(Transport& transport) { on_update_ = add_handler<&Updater::serve>(transport, this); }
 
 void Updater::start(const World& world, const Control& control) {
   world_ = &world, control_ = &control;

@@ -103,14 +103,6 @@ class Transport {
     handlers_[handlers_added_] = {handler, context};
     return handlers_added_++;
   }
-  // The same for a method of an object.
-  template <auto Method, typename Object>
-  int add_handler(Object* object) {
-    const auto call = [](void* self, int source, const void* payload, size_t bytes) {
-      (static_cast<Object*>(self)->*Method)(source, payload, bytes);
-    };
-    return add_handler(call, object);
-  }
 
   // ---- parts ----
   OneSided& one_sided() const { return *parts_.one_sided; }
@@ -169,6 +161,15 @@ class Transport {
   int handlers_added_ = 0;
   Config config_;
 };
+
+// Adds a method of an object as a handler.
+template <auto Method, typename Object>
+int add_handler(Transport& transport, Object* object) {
+  const auto call = [](void* self, int source, const void* payload, size_t bytes) {
+    (static_cast<Object*>(self)->*Method)(source, payload, bytes);
+  };
+  return transport.add_handler(call, object);
+}
 
 // A possible value of option transport.
 struct TransportEntry {

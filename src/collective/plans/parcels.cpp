@@ -8,7 +8,7 @@
 
 namespace hiroba {
 
-void Parcels::listen(Transport& transport) { handler_ = transport.add_handler<&Parcels::keep>(this); }
+void Parcels::listen(Transport& transport) { handler_ = add_handler<&Parcels::keep>(transport, this); }
 
 namespace {
 

@@ -13,7 +13,7 @@ constexpr uint64_t below(int shift) { return (uint64_t{1} << shift) - 1; }
 constexpr uint64_t lap_of(uint64_t index) { return index / HeapReturns::slots % 255 + 1; }
 }  // namespace
 
-void HeapReturns::listen(Transport& transport) { handler_ = transport.add_handler<&HeapReturns::receive>(this); }
+void HeapReturns::listen(Transport& transport) { handler_ = add_handler<&HeapReturns::receive>(transport, this); }
 
 void HeapReturns::receive(int /*source*/, const void* payload, size_t /*bytes*/) {
   const auto& message = *static_cast<const Message*>(payload);

@@ -18,10 +18,10 @@ static_assert(sizeof(Expected) <= Task::argument_bytes && alignof(Expected) <= 1
 
 Status Events::listen(Transport& transport, const Job& job, Crew& crew) {
   crew_ = &crew;
-  event_ = transport.add_handler<&Events::receive_event>(this);
-  data_ = transport.add_handler<&Events::receive_data>(this);
-  transfer_ = transport.add_handler<&Events::receive_transfer>(this);
-  credit_ = transport.add_handler<&Events::receive_credit>(this);
+  event_ = add_handler<&Events::receive_event>(transport, this);
+  data_ = add_handler<&Events::receive_data>(transport, this);
+  transfer_ = add_handler<&Events::receive_transfer>(transport, this);
+  credit_ = add_handler<&Events::receive_credit>(transport, this);
   const auto n = static_cast<size_t>(job.nranks);
   // Reserves addresses only; events allocate memory as they come.
   const size_t bytes = n * slots * sizeof(std::atomic<uint64_t>);
