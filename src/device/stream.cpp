@@ -81,7 +81,6 @@ Status DeviceStream::finish() {
 Status DeviceStream::buffer(int worker, int which, size_t bytes, Buffer*& out) {
   const size_t index = static_cast<size_t>(buffers_of_thread * worker + which);
   const std::lock_guard<std::mutex> guard(buffers_lock_);
-  if (buffers_.capacity() == 0) buffers_.reserve(size_t{64} * buffers_of_thread);  // they stay where they are
   if (buffers_.size() <= index) buffers_.resize(index + 1);
   out = &buffers_[index];
   if (out->memory != nullptr) return {};

@@ -26,7 +26,7 @@ class DeviceCall {
   // Does not block.
   Status done(bool& out);
   Status wait();
-  // Waits until the thread of the stream is through with it; the device may not be.
+  // Waits until the thread of the stream has carried it out; the device may go on.
   void wait_until_issued();
   void issue(Status status, const std::string& last_kernel);
 
@@ -91,10 +91,10 @@ class DeviceStream {
   std::mutex lock_;  // guards the next two members
   std::condition_variable changed_;
   std::deque<Entry> entries_;
-  Status failed_;            // for the thread
-  std::string last_kernel_;  // for the thread
-  std::mutex buffers_lock_;  // guards the next member
-  std::vector<Buffer> buffers_;
+  Status failed_;               // for the thread
+  std::string last_kernel_;     // for the thread
+  std::mutex buffers_lock_;     // guards the next member
+  std::deque<Buffer> buffers_;  // references to them stay valid when it grows
 };
 
 }  // namespace hiroba
