@@ -26,8 +26,8 @@ enum { PART_LANES = 32, PART_POINTS = 2, PART_STAGES = 3 };
 /* Shared memory of a block in bytes: edges of patches in two buffers, and the planes that are being loaded. */
 #define PART_SHARED(depth, rows, warps) (16 * PART_LANES * (warps) * (2 * 4 * (depth) + PART_STAGES * (rows)))
 
-/* Planes of a chunk: few enough that all multiprocessors have work, and so many that little is computed twice. `beside`
- * parts of the same size are computed at the same time. */
+/* Returns the planes of a chunk: few enough that all multiprocessors have work, and enough that little is computed
+ * twice. `beside` parts of the same size are computed at the same time. */
 static inline int part_chunk(const struct part* part, int depth, int tiles, int beside, int multiprocessors) {
   const int planes = part->z1 - part->z0, most = 32;
   const double begin = 2.0 * depth + 3; /* in planes: the first steps, and the start of a block */

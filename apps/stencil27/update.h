@@ -14,7 +14,7 @@
  * are 3 points along y, `z` the sums of those below and above them. */
 #define BESIDE(at, z) (((at)[0] + (at)[2]) + (z)[1])
 #define ACROSS(z) ((z)[0] + (z)[2])
-/* What these 9 points add to the new one at the same x, and to those one step lower and higher in x. */
+/* The sums that these 9 points add to the new one at the same x, and to those one step lower and higher in x. */
 #define MIDDLE(at, beside, across) (CENTRE * (at) + FACE * (beside) + EDGE * (across))
 #define SIDE(at, beside, across) (FACE * (at) + EDGE * (beside) + CORNER * (across))
 /* A new point, or a vector of them. All values are summed in the order that is written here. */

@@ -162,7 +162,7 @@ Status from_window(const DeviceMove& move, const std::vector<Piece>& pieces, std
   });
 }
 
-// While pieces come into the other buffers of a thread, it unpacks the one that has come first.
+// While pieces come into the other buffers of a thread, it unpacks the first that has arrived.
 Status from_buffers(const DeviceMove& move, const std::vector<Piece>& pieces, std::vector<Digest>& now) {
   SharedQueue queue;
   struct Coming {

@@ -1,4 +1,4 @@
-// Which ranks of a node use which of its devices. A pure function, which all ranks of the node compute alike.
+// The division of a node's devices among its ranks. A pure function, which all ranks of the node compute alike.
 #pragma once
 
 #include <vector>

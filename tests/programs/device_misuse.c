@@ -1,4 +1,4 @@
-/* What a program must not do with devices, a case for each. Every message names the calls that it is about by their
+/* Mistakes of programs with devices, a case for each. Every message names the calls that it is about by their
  * lines; device_misuse.py looks for the lines that are marked so. */
 #include <stdio.h>
 #include <stdlib.h>

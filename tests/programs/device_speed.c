@@ -1,7 +1,7 @@
-/* How fast sections move to a device and back, against the fastest copies that the link, or the memory, allows: a line
- * of JSON. device_speed MIB REPEATS LEAST: fails if preloads or overloads reach less than LEAST of that; it ends early
- * once they do. The best of all repeats counts, of both sides, which take turns: other programs only ever slow them
- * down. */
+/* Measures how fast sections move to a device and back, against the fastest copies that the link, or the memory,
+ * allows: a line of JSON. device_speed MIB REPEATS LEAST: fails if preloads or overloads reach less than LEAST of that;
+ * it ends early once they do. The best of all repeats counts, of both sides, which take turns: other programs only ever
+ * slow them down. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -82,7 +82,7 @@ static void boxes(hiroba_stream s) {
   sms_free(m);
 }
 
-/* What nobody has written stays: a second preload moves nothing; one row that was written moves alone. */
+/* Unwritten data stays: a second preload moves nothing; one row that was written moves alone. */
 static void stays(hiroba_stream s) {
   Matrix* m = filled();
   const hiroba_section all = rows_of(m, 0, ROWS);

@@ -1,5 +1,5 @@
-/* What is fetched and what is tracked, by the counters, against what must be: no copy is dropped for what was written
- * before it was made, and a page that nobody has a copy of is not tracked.
+/* Compares the pages that are fetched and tracked, by the counters, with those that must be: no copy is dropped for
+ * what was written before it was made, and a page that nobody has a copy of is not tracked.
  *
  *   traffic [case]: all cases without it */
 #include "programs.h"

@@ -47,10 +47,11 @@ constexpr std::array table = {
     Option{"task-graph", OptionKind::text, "", "FILE",
            "At the end the ranks write what each task waited for, of the first 1000 tasks of each rank, for Graphviz: "
            "dot -Tsvg -O FILE. Dashed: events and copies between ranks, with the first element and the bytes."},
-    Option{"devices", OptionKind::text, "auto", "auto|none|N|host:K|cuda:N",
-           "Devices of each node, which its ranks share. auto: all GPUs that are there, if any. N: so many. host:K: K "
-           "devices that are threads of the processor, with memory of their own, for programs without a GPU and for "
-           "tests. cuda:N: N of NVIDIA."},
+    Option{
+        "devices", OptionKind::text, "auto", "auto|none|N|host:K|cuda:N",
+        "Devices of each node, which its ranks share. auto: all GPUs that are there, if any. N: N of them. host:K: K "
+        "devices that are threads of the processor, with memory of their own, for programs without a GPU and for "
+        "tests. cuda:N: N of NVIDIA."},
     Option{"device-cache", OptionKind::bytes, "0", "SIZE",
            "Most memory of a device that a rank may use for copies of sections. 0: four fifths of the device's memory, "
            "shared evenly by the ranks that use it."},
