@@ -1,5 +1,6 @@
-"""Barriers between parallel loops that wait for the next loop (SMINT_LATER): only where nothing else is done with
-shared data, and with the right answers where ranks run ahead of each other, over a network and with delays."""
+"""Barriers at the ends of parallel loops. Those that wait for the next loop (SMINT_LATER): only where nothing else is
+done with shared data, and with the right answers where ranks run ahead of each other, over a network and with delays.
+Those that keep copies of other nodes' pages, where loops use them again."""
 
 import os
 import pathlib
@@ -178,6 +179,30 @@ int main(void) {
 }
 """
 
+# The second loop is affine, but the first one uses its copies of x in each step.
+KEPT = """#include <smint.h>
+#include <stdio.h>
+enum { N = 1 << 16, STEPS = 10, PAGE = 4096 };
+#pragma SMint shared ::[NPROCS](0, NPROCS)
+long x[N], y[N], z[N];
+int main(void) {
+#pragma SMint parallel for
+  for (int i = 0; i < N; i++) x[i] = i;
+  for (int t = 0; t < STEPS; t++) {
+#pragma SMint parallel for
+    for (int i = 0; i < N; i++) y[i] = x[i * 77L % N] + t;
+#pragma SMint parallel for
+    for (int i = 0; i < N; i++) z[i] += y[i];
+  }
+  sms_statistics of_x;
+  sms_stats(x, &of_x);
+  if (of_x.pages_fetched > 2 * sizeof x / PAGE) printf("%lu pages\\n", (unsigned long)of_x.pages_fetched);
+  for (int i = 0; i < N; i++)
+    if (z[i] != STEPS * (i * 77L % N) + STEPS * (STEPS - 1) / 2) return 1;
+  return 0;
+}
+"""
+
 STUCK = """#include <smint.h>
 #pragma SMint shared ::[NPROCS](0, NPROCS)
 double a[100], b[100];
@@ -267,6 +292,14 @@ class Later(CompilerTest):
             job = [HIROBARUN, "-n", "2", "--nodes", "2", "--threads", "1", "--cache", "6M", *way]
             ended = execute([*job, "--timeout", "30", "./many"], self.folder, env=dict(os.environ))
             self.assertEqual(ended.returncode, 0, f"{way}: {ended}")
+
+    def test_copies_that_the_next_loop_uses(self) -> None:
+        self.write("kept.c", KEPT)
+        said = self.compile("--explain", "-O1", "kept.c", "-o", "kept").stderr
+        self.assertEqual(said.count("end: sms_sync_drop"), 1, said)
+        for ranks, nodes in shapes("kept", ((1, 1), (2, 2), (3, 3))):
+            ended = self.launch(ranks, nodes, "./kept")
+            self.assertEqual((ended.returncode, ended.stdout), (0, ""), f"{ranks} {nodes}: {ended}")
 
     def test_a_loop_inside_that_has_no_iterations(self) -> None:
         self.write("none.c", NO_ITERATIONS)

@@ -56,6 +56,13 @@ def enclosing(node: Node, *kinds: str) -> Node | None:
     return at
 
 
+def outermost(node: Node, *kinds: str) -> Node | None:
+    around = enclosing(node, *kinds)
+    while around is not None and (beyond := enclosing(around, *kinds)) is not None:
+        around = beyond
+    return around
+
+
 def is_extern(declaration: Node | None) -> bool:
     words = declaration.named_children if declaration is not None else []
     return any(word.type == "storage_class_specifier" and text_of(word) == "extern" for word in words)

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..core.declarators import enclosing
+from ..core.declarators import enclosing, outermost
 from ..core.declared import ARRAY
 from ..core.found import Directive
 from ..core.notation import Notation, Part, Unit
@@ -94,6 +94,7 @@ class Smint(Part):
         nesting.check(self.rewriter, self.directives, self.statements)
         self.lower(self.directives)
         self._settle()
+        self._keep_copies()
         wait_for_tasks(self)
         for each in self.loops:
             before, behind = each.opening
@@ -135,3 +136,16 @@ class Smint(Part):
                     )
             self.source.insert(serial.start_byte, "{ ")
             self.source.insert(serial.end_byte, " smint_settle(); }")
+
+    def _keep_copies(self) -> None:
+        """A loop that leaves accesses to the page cache uses copies of earlier executions; so where a serial loop
+        executes it again and again, the other loops there do not drop all copies at their ends."""
+        leaving = [each for each in self.loops if not {"SMINT_KNOWN", "SMINT_DROP"} & set(each.flags)]
+        for serial in filter(None, (outermost(each.loop, *SERIAL) for each in leaving)):
+            for each in self.loops:
+                inside = serial.start_byte <= each.loop.start_byte < serial.end_byte
+                if inside and "SMINT_DROP" in each.flags and "SMINT_LATER" not in each.flags:
+                    each.flags.remove("SMINT_DROP")
+                    self.explain[each.explained] = (
+                        "  end: sms_barrier, because another loop of the serial loop around uses the page cache"
+                    )
