@@ -5,6 +5,7 @@
  *   #pragma SMint shared ::[NPROCS][](0,NPROCS)     smint_declare, sms_mapalloc
  *   #pragma SMint parallel for                      smint_begin, smint_next
  *   #pragma SMint parallel for tasks tile(128,128)  smint_tasks, smint_taskwait
+ *   #pragma SMint parallel for device(2)            smint_devices
  *   #pragma SMint single copy(x)                    smint_single, smint_copy
  *   #pragma SMint critical (name)                   sms_lock, sms_unlock
  *   #pragma SMint barrier                           sms_barrier
@@ -19,6 +20,9 @@
 
 #ifdef _OPENMP
 #include <omp.h>
+#endif
+#ifdef _OPENACC
+#include <openacc.h>
 #endif
 
 #ifdef __cplusplus
@@ -173,6 +177,66 @@ typedef struct smint_memo {
 void smint_recall(smint_memo* memo, const void* const arrays[], int count);
 
 void smint_settle(void); /* the barrier that SMINT_LATER has deferred, if any; collective and blocks */
+
+/* ---- loops on devices -------------------------------------------------------------------------------------------- */
+
+/* Iterations for a device: first, first + step, .. below end of the outermost loop (above end, if step < 0), and for
+ * each access of the plan the address on the device of the element whose indices are all 0. */
+enum { SMINT_ACCESSES = 32 };
+typedef struct smint_share {
+  int64_t first, end;
+  int gpu; /* number of the device among the GPUs of the machine; -1: a host device */
+  void* base[SMINT_ACCESSES];
+} smint_share;
+/* body(copy of the `bytes` bytes at `data`, of which the first are a smint_share that smint_devices sets) computes a
+ * share. In a directive of OpenACC or OpenMP it uses what smint_use_openacc or smint_use_openmp selects. */
+typedef struct smint_device_loop {
+  const char* name;
+  void (*body)(void* data);
+  const void* data;
+  size_t bytes;
+  int devices; /* of each rank; 0: all that it has */
+  int gpus;    /* that body can use: smint_gpus_openacc or smint_gpus_openmp */
+} smint_device_loop;
+/* Executes a loop on devices (device.h), whose accesses are all in the plan: each rank divides its iterations of the
+ * outermost loop among its devices, by the speed that it has measured; what they use is preloaded, and what they write
+ * is overloaded. Iterations of the outermost loop write different rows. Ends as a loop does whose last smint_next
+ * returns NULL: collective and blocks, unless SMINT_NOWAIT. */
+void smint_devices(const smint_plan* plan, const smint_values values[], const int64_t known[],
+                   const smint_device_loop* loop);
+
+/* Return the number of GPUs that directives of this file can use: 0 if its compiler does not translate them, or not for
+ * GPUs. */
+static inline int smint_gpus_openacc(void) {
+#ifdef _OPENACC
+  return acc_get_num_devices(acc_device_nvidia);
+#else
+  return 0;
+#endif
+}
+static inline int smint_gpus_openmp(void) {
+#ifdef _OPENMP
+  return omp_get_num_devices();
+#else
+  return 0;
+#endif
+}
+/* Select a GPU, or with -1 the processor, for directives that this thread executes. */
+static inline void smint_use_openacc(int gpu) {
+#ifdef _OPENACC
+  if (gpu < 0) acc_set_device_type(acc_device_host);
+  else acc_set_device_num(gpu, acc_device_nvidia);
+#else
+  (void)gpu;
+#endif
+}
+static inline void smint_use_openmp(int gpu) {
+#ifdef _OPENMP
+  omp_set_default_device(gpu < 0 ? omp_get_initial_device() : gpu);
+#else
+  (void)gpu;
+#endif
+}
 
 /* ---- loops whose tiles are tasks -------------------------------------------------------------------------------- */
 

@@ -97,6 +97,26 @@ Status DeviceCopies::make(const DeviceSection& section, const char* place, Devic
   return {};
 }
 
+Status DeviceCopies::join(const DeviceSection& section, const char* place) {
+  DeviceSection whole = section, there;
+  if (find(section, there) != nullptr) return {};
+  for (size_t i = 0; i < copies_.size();) {
+    const DeviceCopy& copy = *copies_[i];
+    if (copy.held || rules_.unsaved(copy) || !overlap(copy.section, whole)) {
+      ++i;
+      continue;
+    }
+    char* const low = std::min(whole.address, copy.section.address + copy.section.bounds().low);
+    const char* const high = std::max(whole.end(), copy.section.end());
+    HIROBA_TRY(drop(i));
+    if (static_cast<uint64_t>(high - low) > most_) continue;
+    whole = DeviceSection(low, static_cast<size_t>(high - low));
+    i = 0;  // it may share bytes with others now
+  }
+  DeviceCopyPtr made;
+  return make(whole, place, made);
+}
+
 // Drops the copies that were not used for the longest time, and that no kernel has written without an overload.
 Status DeviceCopies::make_room(size_t bytes, const DeviceSection& section) {
   if (bytes > most_)

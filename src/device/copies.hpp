@@ -61,6 +61,8 @@ class DeviceCopies {
   bool has_parts(const DeviceSection& section) const;
   // Makes one; may wait for streams that use others.
   Status make(const DeviceSection& section, const char* place, DeviceCopyPtr& out);
+  // Makes one in the place of all that share bytes with the contiguous section, if none has the section.
+  Status join(const DeviceSection& section, const char* place);
   // Drops all that lie in the section, after what uses them.
   Status drop(const DeviceSection& section);
   // Drops those of arrays that may have been freed.

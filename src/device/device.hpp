@@ -99,6 +99,10 @@ class Devices {
   Status mark(DeviceStream& stream, const char* place, std::shared_ptr<Request>& out);
   Status order(DeviceStream& later, DeviceStream& earlier);
 
+  // Makes one copy that has a contiguous section, and all of what other copies have that share bytes with it: these go,
+  // but for those that are held or have writes of kernels. Waits for what uses them.
+  Status join(const DeviceSection& section, DeviceStream& stream, const char* place);
+
   // `of_task`: tasks order the calls, and what they name is here.
   Status preload(const DeviceSection& section, DeviceStream& stream, const char* place, std::shared_ptr<Request>& out,
                  bool of_task = false);

@@ -259,6 +259,15 @@ Status Devices::order(DeviceStream& later, DeviceStream& earlier) {
   return parts_->order_streams(later, earlier);
 }
 
+Status Devices::join(const DeviceSection& section, DeviceStream& stream, const char* place) {
+  const Guard guard(parts_->lock);
+  HIROBA_TRY(parts_->order.told());
+  HIROBA_TRY(parts_->drop_freed());
+  UsedDevice* used = nullptr;
+  HIROBA_TRY(parts_->device(stream.device_number(), used));
+  return used->copies->join(simplified(section), place);
+}
+
 Status Devices::preload(const DeviceSection& section, DeviceStream& stream, const char* place,
                         std::shared_ptr<Request>& out, bool of_task) {
   const Guard guard(parts_->lock);

@@ -25,11 +25,13 @@ struct Piece {
   Section section() const { return walk.side<Section::most_dims>(walk.from, host); }
 };
 
+// Contiguous memory is cut where addresses are multiples of a piece, so that sections which overlap have common pieces.
 void cut_block(const Piece& piece, size_t most, std::vector<Piece>& out) {
-  for (size_t at = 0; at < piece.walk.block; at += most) {
+  for (size_t at = 0, size; at < piece.walk.block; at += size) {
     Piece part = piece;
-    part.walk.block = std::min(most, piece.walk.block - at);
     part.device += at, part.host += at;
+    size = std::min(most - reinterpret_cast<uintptr_t>(part.host) % most, piece.walk.block - at);
+    part.walk.block = size;
     out.push_back(part);
   }
 }
@@ -37,9 +39,13 @@ void cut_block(const Piece& piece, size_t most, std::vector<Piece>& out) {
 bool has_window(const DeviceMove& move) { return move.stream.device().window(move.there.address) != nullptr; }
 
 // Pieces are small if the processor copies them by itself: one that is compared first is then still in its cache.
-std::vector<Piece> cut(const DeviceMove& move) {
+size_t most_of_piece(const DeviceMove& move) {
   constexpr size_t most_by_window = size_t{256} << 10;
-  const size_t most = has_window(move) ? std::min(most_by_window, move.piece) : move.piece;
+  return has_window(move) ? std::min(most_by_window, move.piece) : move.piece;
+}
+
+std::vector<Piece> cut(const DeviceMove& move) {
+  const size_t most = most_of_piece(move);
   std::vector<Piece> out;
   Walk whole;
   pair_up(move.there, move.host, move.host.bytes, whole);  // equal counts, so there is one
@@ -72,11 +78,36 @@ Digest digest_of_piece(const Piece& piece, std::vector<char>& scratch) {
   return pack_piece(scratch.data(), piece);
 }
 
-std::vector<Digest> known_pieces(const DeviceMove& move, bool on_device) {
+// Returns the summaries of the section when it was moved last.
+std::vector<Digest> known_pieces(const DeviceMove& move) {
   const std::lock_guard<std::mutex> guard(move.copy.lock);
   for (const KnownSection& k : move.copy.known)
-    if (k.section == move.host && (k.on_device || !on_device)) return k.pieces;
+    if (k.section == move.host) return k.pieces;
   return {};
+}
+
+// A piece that the device has, because the same section was moved, or another one that was cut at the same addresses.
+struct KnownPiece {
+  Digest digest;
+  bool is = false;
+};
+std::vector<KnownPiece> pieces_on_device(const DeviceMove& move, const std::vector<Piece>& pieces, size_t most) {
+  std::vector<KnownPiece> out(pieces.size());
+  const std::lock_guard<std::mutex> guard(move.copy.lock);
+  for (const KnownSection& k : move.copy.known) {
+    if (!k.on_device) continue;
+    if (k.section == move.host)
+      for (size_t i = 0; i < out.size(); ++i) out[i] = {k.pieces[i], true};
+    if (k.section.dims > 0 || move.host.dims > 0 || k.section == move.host) continue;
+    const auto begin = reinterpret_cast<uintptr_t>(k.section.address), end = begin + k.section.bytes;
+    for (size_t i = 0; i < out.size(); ++i) {
+      const auto at = reinterpret_cast<uintptr_t>(pieces[i].host);
+      const uintptr_t first = at / most * most;
+      if (at == std::max(first, begin) && at < end && at + pieces[i].bytes() == std::min(first + most, end))
+        out[i] = {k.pieces[at / most - begin / most], true};
+    }
+  }
+  return out;
 }
 
 void set_known(const DeviceMove& move, std::vector<Digest> pieces, bool on_device) {
@@ -109,7 +140,7 @@ struct SharedQueue {
 
 // A piece is compared before it is copied only where the one before it was as it was known: after one that was not, to
 // copy at once is faster than to read twice.
-Status to_window(const DeviceMove& move, const std::vector<Piece>& pieces, const std::vector<Digest>& known,
+Status to_window(const DeviceMove& move, const std::vector<Piece>& pieces, const std::vector<KnownPiece>& known,
                  std::vector<Digest>& now, std::atomic<uint64_t>& moved) {
   HIROBA_TRY(wait_for_device(move.stream));
   std::vector<char> unchanged(static_cast<size_t>(move.helpers.width()), 0);
@@ -117,7 +148,7 @@ Status to_window(const DeviceMove& move, const std::vector<Piece>& pieces, const
     const Piece& piece = pieces[i];
     std::vector<char> scratch;
     char& as_before = unchanged[static_cast<size_t>(worker)];
-    if (as_before != 0 && (now[i] = digest_of_piece(piece, scratch)) == known[i]) return {};
+    if (as_before != 0 && known[i].is && (now[i] = digest_of_piece(piece, scratch)) == known[i].digest) return {};
     moved += piece.bytes();
     char* const window = move.stream.device().window(piece.device);
     if (piece.device_is_dense()) {
@@ -126,12 +157,12 @@ Status to_window(const DeviceMove& move, const std::vector<Piece>& pieces, const
       now[i] = digest_of_piece(piece, scratch);
       copy(window, piece.host, piece.walk);
     }
-    as_before = !known.empty() && now[i] == known[i] ? 1 : 0;
+    as_before = known[i].is && now[i] == known[i].digest ? 1 : 0;
     return {};
   });
 }
 
-Status by_buffers(const DeviceMove& move, const std::vector<Piece>& pieces, const std::vector<Digest>& known,
+Status by_buffers(const DeviceMove& move, const std::vector<Piece>& pieces, const std::vector<KnownPiece>& known,
                   std::vector<Digest>& now, std::atomic<uint64_t>& moved) {
   SharedQueue queue;
   std::vector<int> turn(static_cast<size_t>(move.helpers.width()));
@@ -142,7 +173,7 @@ Status by_buffers(const DeviceMove& move, const std::vector<Piece>& pieces, cons
     HIROBA_TRY(move.stream.buffer(worker, which, move.piece, buffer));
     HIROBA_TRY(buffer->event->wait());  // for the piece before, which is on its way from there
     now[i] = pack_piece(buffer->memory, pieces[i], false);
-    if (!known.empty() && now[i] == known[i]) return {};
+    if (known[i].is && now[i] == known[i].digest) return {};
     which = (which + 1) % DeviceStream::buffers_of_thread;
     moved += pieces[i].bytes();
     return queue.send(move, pieces[i], *buffer, true);
@@ -202,7 +233,7 @@ Status from_buffers(const DeviceMove& move, const std::vector<Piece>& pieces, st
 
 Status move_to_device(const DeviceMove& move, uint64_t& moved) {
   const std::vector<Piece> pieces = cut(move);
-  const std::vector<Digest> known = known_pieces(move, true);
+  const std::vector<KnownPiece> known = pieces_on_device(move, pieces, most_of_piece(move));
   std::vector<Digest> now(pieces.size());
   std::atomic<uint64_t> sum = 0;
   HIROBA_TRY(has_window(move) ? to_window(move, pieces, known, now, sum) : by_buffers(move, pieces, known, now, sum));
@@ -221,7 +252,7 @@ Status move_to_host(const DeviceMove& move) {
 
 Status note_content(const DeviceMove& move, bool reads) {
   HIROBA_TRY(move.stream.finish());
-  if (reads && !known_pieces(move, false).empty()) return {};
+  if (reads && !known_pieces(move).empty()) return {};
   const std::vector<Piece> pieces = cut(move);
   std::vector<Digest> now(pieces.size());
   std::vector<char> scratch;
@@ -231,7 +262,7 @@ Status note_content(const DeviceMove& move, bool reads) {
 }
 
 Status check_unchanged(const DeviceMove& move) {
-  const std::vector<Digest> known = known_pieces(move, false);
+  const std::vector<Digest> known = known_pieces(move);
   if (known.empty()) return {};
   std::string moved_at;
   {

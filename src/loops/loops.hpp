@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "loops/footprint.hpp"
 #include "loops/share.hpp"
 #include "loops/tiles.hpp"
 #include "loops/view.hpp"

@@ -469,7 +469,7 @@ class Everything(DriverTest):
             with self.subTest(text.splitlines()[0] + str(number)):
                 program = self.folder / f"page{number}"
                 self.compiled("-O2", "-Wall", "-fopenmp", self.write(f"page{number}.c", text), "-o", program, "-lm")
-                ended = self.launch(2, 2, program)
+                ended = self.launch(2, 2, "--devices", "host:1", program)
                 self.assertEqual((ended.returncode, ended.stderr), (0, ""))
 
 

@@ -137,6 +137,56 @@ TEST(HostDevice, WithASeedItCopiesPinnedMemoryOnly) {
   device->release(memory);
 }
 
+// Surroundings without other floors.
+DeviceSurroundings alone() {
+  DeviceSurroundings out;
+  out.name_of = out.array_of = [](const void*) { return std::string("memory"); };
+  out.prefetch = [](const void*, size_t) {};
+  out.changes = [] { return uint64_t{0}; };
+  return out;
+}
+
+// What an overload of some rows has moved, a preload of these and the rows beside them does not move again.
+TEST(Devices, PreloadsKnowWhatOverloadsHaveMoved) {
+  constexpr size_t mebi = size_t{1} << 20, total = 8 * mebi;
+  for (const uint64_t seed : {0, 3}) {
+    std::vector<char> memory(total, 1);
+    Devices devices;
+    DeviceSettings settings;
+    settings.backend = "host", settings.count = 1, settings.seed = seed, settings.piece = mebi / 4;
+    devices.start(settings, alone());
+    DeviceStream* stream = nullptr;
+    std::shared_ptr<Request> done;
+    const auto check = [](const Status& status) { ASSERT_TRUE(status.ok()) << status.message(); };
+    const DeviceSection all(memory.data(), total), rows(memory.data() + mebi, 6 * mebi);
+    const DeviceAccess access = {rows, true, true};
+    const DeviceKernel kernel = {"add",
+                                 [](void* const* data, const void*, void*) {
+                                   for (size_t i = 0; i < 6 * mebi; ++i) ++static_cast<char*>(data[0])[i];
+                                   return 0;
+                                 },
+                                 nullptr};
+    check(devices.make_stream(0, stream));
+    check(devices.preload(all, *stream, "", done));
+    check(devices.launch(kernel, *stream, {&access, 1}, nullptr, 0, ""));
+    check(devices.overload(rows, *stream, "", done));
+    check(devices.finish());
+    memory[3 * mebi] = 7;
+    const uint64_t before = devices.moved().preloaded;
+    check(devices.preload(all, *stream, "", done));
+    check(devices.finish());
+    EXPECT_LT(devices.moved().preloaded - before, 4 * mebi) << seed;
+    EXPECT_GE(devices.moved().preloaded - before, 2 * mebi) << seed;
+    check(devices.launch(kernel, *stream, {&access, 1}, nullptr, 0, ""));
+    check(devices.overload(rows, *stream, "", done));
+    check(devices.finish());
+    EXPECT_EQ(memory[3 * mebi], 8);
+    EXPECT_EQ(memory[3 * mebi + 1], 3);
+    EXPECT_EQ(memory[0], 1);
+    devices.stop();
+  }
+}
+
 // ---- random programs ----------------------------------------------------------------------------------------------
 
 struct Change {
@@ -172,11 +222,7 @@ class RandomDevices : public ::testing::TestWithParam<uint64_t> {
     DeviceSettings settings;
     settings.backend = "host", settings.count = 1, settings.seed = seed % 2 == 0 ? 0 : seed;
     settings.threads = 1 + static_cast<int>(seed % 3), settings.piece = 64 + seed % 5 * 500;
-    DeviceSurroundings around;
-    around.name_of = around.array_of = [](const void*) { return std::string("memory"); };
-    around.prefetch = [](const void*, size_t) {};
-    around.changes = [] { return uint64_t{0}; };
-    devices.start(settings, std::move(around));
+    devices.start(settings, alone());
     for (char& byte : memory) byte = static_cast<char>(random());
     host = device = memory;
     streams.resize(bands);

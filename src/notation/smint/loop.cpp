@@ -1,10 +1,10 @@
 // Parallel loops of smint.h: translates arguments for the floor of loops.
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 #include <vector>
 
+#include "notation/smint/plan.hpp"
 #include "notation/smint/smint_process.hpp"
 #include "smint.h"
 
@@ -82,19 +82,7 @@ static_assert(offsetof(smint_access, base) == 8 && offsetof(smint_access, elemen
 std::vector<Access> accesses_of(const smint_plan& plan, int first, int count, const int64_t known[]) {
   std::vector<Access> out;
   out.reserve(static_cast<size_t>(count));
-  const smint_patch* patch = plan.patches;
-  const smint_patch* const end = patch + plan.patch_count;
-  while (patch != end && patch->access < first) ++patch;
-  for (int i = first; i < first + count; ++i) {
-    if (patch == end || patch->access != i) {
-      out.push_back(access_of(plan.accesses[i]));
-      continue;
-    }
-    smint_access access = plan.accesses[i];
-    for (; patch != end && patch->access == i; ++patch)
-      std::memcpy(reinterpret_cast<char*>(&access) + 8 * patch->word, &known[patch->value], 8);
-    out.push_back(access_of(access));
-  }
+  visit_accesses(plan, first, count, known, [&out](const smint_access& access) { out.push_back(access_of(access)); });
   return out;
 }
 

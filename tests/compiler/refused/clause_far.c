@@ -7,4 +7,4 @@ int main(void) {
   return 0;
 }
 // expected: 5:28: unknown word `zzzz` in #pragma SMint parallel
-// remedy: known are for, reduction, nowait, affinity, schedule, collapse, repeat, independent, tasks, tile
+// remedy: known are for, reduction, nowait, affinity, schedule, collapse, repeat, independent, tasks, tile, device

@@ -23,7 +23,7 @@ def by_storage(declared: Declared, statement: Node, top: Node, how: How) -> How:
     return how
 
 
-def refuse_types_of_block(source: Source, declared: Declared, statement: Node) -> None:
+def refuse_types_of_block(source: Source, declared: Declared, statement: Node, of: str = "a task") -> None:
     """Types and enumerators of the function are not known at the new place of the body."""
     for node in walk(statement):
         if node.type not in ("type_identifier", "identifier"):
@@ -32,7 +32,7 @@ def refuse_types_of_block(source: Source, declared: Declared, statement: Node) -
         if made is not None and not statement.start_byte <= made < statement.end_byte:
             source.error(
                 node.start_byte,
-                f"`{text_of(node)}` is declared in the function, and the body of a task is a function of its own",
+                f"`{text_of(node)}` is declared in the function, and the body of {of} is a function of its own",
                 "declare it outside of the function",
             )
             return

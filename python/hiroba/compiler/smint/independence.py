@@ -7,8 +7,9 @@ import re
 from ..core.affine import integer
 from ..core.counted import assigned_names
 from ..core.shared import Rewriter
-from ..core.source import Node, subscripts, text_of, walk
+from ..core.source import Node, Place, subscripts, text_of, walk
 from .loops import Access, Analysis, LoopReader
+from .plan import write_access
 
 
 def carried_dependence(
@@ -53,6 +54,18 @@ def apart_at_run_time(analysis: Analysis, loop: Node) -> list[tuple[Access, Acce
                 continue
             out.setdefault((write.text, *((f.constant, f.text) for f in other.low)), (write, other))
     return list(out.values())
+
+
+def check_apart(analysis: Analysis, loop: Node, place: Place) -> str:
+    """Returns the calls that decide about these pairs at run time."""
+    values, out = ", ".join(f"{{{v.first}, {v.end}, {v.step}}}" for v in analysis.loops), ""
+    for write, other in apart_at_run_time(analysis, loop):
+        out += (
+            f" smint_apart(&(const smint_access){write_access(write, False)},"
+            f" &(const smint_access){write_access(other, False)}, (const smint_values[]){{{values}}},"
+            f' {len(analysis.loops)}, "{place.file}:{place.line}");'
+        )
+    return out
 
 
 def conditional(node: Node, loop: Node) -> bool:

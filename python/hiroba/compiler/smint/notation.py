@@ -10,7 +10,10 @@ from .shared import take_shared
 from .single import single
 from .statements import barrier, critical, preload
 
-LOOP = ("for", "reduction", "nowait", "affinity", "schedule", "collapse", "repeat", "independent", "tasks", "tile")
+LOOP = (
+    *("for", "reduction", "nowait", "affinity", "schedule", "collapse", "repeat", "independent", "tasks", "tile"),
+    "device",
+)
 
 SMINT = Notation(
     "SMint",

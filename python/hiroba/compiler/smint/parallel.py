@@ -18,12 +18,12 @@ from ..core.source import Node, subscripts, text_of, walk
 from ..core.text import words_with_brackets
 from .affinity import owner_of
 from .checks import touches
-from .independence import apart_at_run_time, carried_dependence, conditional, may_repeat, provably_shared, worth_sharing
+from .devices import DeviceLoop
+from .independence import carried_dependence, check_apart, conditional, may_repeat, provably_shared, worth_sharing
 from .later import SERIAL
 from .loops import Access, Analysis, LoopReader
 from .nesting import threads_word
 from .part import SharedLoop, Smint
-from .plan import write_access
 from .private import Summed, is_sum
 from .reductions import Reduced, ReductionReader
 from .schedule import Schedule, schedule_of
@@ -90,6 +90,9 @@ class ParallelFor:
             return
         if any(name == "tasks" for name, _ in clauses):
             TaskLoop(self.smint, directive, loop, counted, clauses).lower()
+            return
+        if any(name == "device" for name, _ in clauses):
+            DeviceLoop(self.smint, directive, loop, counted, clauses).lower()
             return
         if any(name == "tile" for name, _ in clauses):
             self.source.error(directive.place("tile"), "`tile` without `tasks`", "write parallel for tasks tile(..)")
@@ -175,13 +178,7 @@ class ParallelFor:
         recall = self._recall(analysis) if repeat else ""
         shared = analysis.shared
         if "independent" not in names:
-            values = ", ".join(f"{{{v.first}, {v.end}, {v.step}}}" for v in analysis.loops)
-            for write, other in apart_at_run_time(analysis, loop):
-                before += (
-                    f" smint_apart(&(const smint_access){write_access(write, False)},"
-                    f" &(const smint_access){write_access(other, False)}, (const smint_values[]){{{values}}},"
-                    f' {len(analysis.loops)}, "{place.file}:{place.line}");'
-                )
+            before += check_apart(analysis, loop, place)
         declared, opening, behind = writer.begin(
             used, touched, analysis.loops, len(shared), f"{place.file}:{place.line}", schedule.chunk
         )
@@ -195,7 +192,7 @@ class ParallelFor:
             end += "; in spite of `nowait`, because other ranks may still do iterations of this one"
         alone = known and not reduced and not repeat and "nowait" not in names and not schedule.chunk
         line = len(self.smint.explain)
-        self.smint.loops.append(SharedLoop(directive, loop, (opening, behind + use), flags, alone, line))
+        self.smint.loops.append(SharedLoop(directive, loop, (opening, behind + use), flags, alone, line, directive.end))
         self.smint.explain.append(f"  end: {end}")
 
     def _is_again(self, directive: Directive) -> bool:

@@ -34,6 +34,7 @@ class SharedLoop:
     flags: list[str]
     alone: bool  # accesses only the elements of its subscripts, and has only a barrier at its end
     explained: int  # the line of the explanation about its end
+    end: int  # of the text that the beginning replaces
 
 
 class Smint(Part):
@@ -99,7 +100,7 @@ class Smint(Part):
         for each in self.loops:
             before, behind = each.opening
             opening = before + (" | ".join(each.flags) or "0") + behind
-            self.source.replace(each.directive.at, each.directive.end, opening)
+            self.source.replace(each.directive.at, each.end, opening)
 
     def finish(self) -> None:
         if self.loops or self.task_loops:

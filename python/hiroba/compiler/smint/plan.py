@@ -55,9 +55,10 @@ class Writer:
         place: str,
         chunk: str = "",
         call: str = "smint_begin",
+        more: str = "",
     ) -> tuple[str, str, str]:
         """Returns declarations; the plan up to the flags of the loop; and the rest with the call. `chunk`: the
-        iterations that ranks take at once, if they take them while the loop runs."""
+        iterations that ranks take at once, if they take them while the loop runs; `more`: arguments of the call."""
         used, touched = list(dict.fromkeys(used)), list(dict.fromkeys(touched))
         entries = used if touched == used else used + touched
         known = list(dict.fromkeys([chunk] * (chunk != "") + [text for _, later in entries for _, text in later]))
@@ -79,7 +80,7 @@ class Writer:
         )
         given = "hiroba_values" if fixed else f"(const smint_values[]){braces(values)}"
         list_of_known = f"(const int64_t[]){braces(known)}" if known else "0"
-        return declared, plan, f", {quoted(place)}}}; {call}(&hiroba_plan, {given}, {list_of_known});"
+        return declared, plan, f", {quoted(place)}}}; {call}(&hiroba_plan, {given}, {list_of_known}{more});"
 
 
 def write_access(

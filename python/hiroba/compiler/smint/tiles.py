@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 
 from ..core.affine import Form
 from ..core.counted import REAL, Counted, assigned_names, bounds_of, read_for
-from ..core.declarators import innermost
 from ..core.declared import ARRAY, POINTER
 from ..core.shared import PREFIX
 from ..core.source import Node, base_of, subscripts, text_of, walk
-from .loops import MAX_LOOPS, MAX_SHARED, Access, LoopReader, Values, only_loop
+from .loops import MAX_LOOPS, MAX_SHARED, Access, Values, only_loop
+from .outlined import OutlinedReader
 from .plan import braces
 
 
@@ -56,7 +56,7 @@ def affine(form: Form) -> str:
     return braces([form.value(), braces(factors or ["0"])])
 
 
-class TileReader(LoopReader):
+class TileReader(OutlinedReader):
     """Reads one nest; the loops that may be tiled are `shared` of the analysis."""
 
     spans: list[Span | Made]
@@ -116,22 +116,6 @@ class TileReader(LoopReader):
         if not isinstance(counted, str):
             self.reader.variables.pop(counted.name, None)
         self.out.loose = self.out.loose or isinstance(counted, str) or not self._begin(counted, loop)
-
-    def _walk_inside(self, node: Node) -> None:
-        if node.type == "identifier":
-            self._bare(node)
-        super()._walk_inside(node)
-
-    def _bare(self, node: Node) -> None:
-        """Handles a name without subscripts: the uses of an address are not known."""
-        name, of, parent = text_of(node), self.declared.type_of(node), node.parent
-        shared = self.rewriter.resolve(node)
-        if shared is not None and shared.codims:
-            self.out.irregular.append(f"each image has its own `{name}`")
-        elif parent is None or parent.type in ("sizeof_expression", "field_expression") or name in self.locals:
-            return
-        elif of is not None and of.derived[:1] in ((ARRAY,), (POINTER,)):
-            self.out.irregular.append(f"{name}: what is done with this address is not known")
 
     def _access(self, node: Node) -> None:
         base, indices = subscripts(node)
@@ -218,23 +202,3 @@ class TileReader(LoopReader):
 
     def end_of(self, counted: Counted) -> str:
         return self._end(counted)
-
-    def scalars(self) -> list[Node]:
-        """Returns uses of shared variables that are no arrays."""
-        out = []
-        for node in walk(self.loop):
-            shared = self.rewriter.resolve(node) if node.type == "identifier" else None
-            if shared is not None and shared.dims == 0:
-                out.append(node)
-        return out
-
-    def outer_names(self, declared_before: int) -> dict[str, Node]:
-        """Returns variables around the nest that it uses, with their declarators, except shared ones."""
-        out = {}
-        for node in walk(self.loop):
-            top = self.declared.declarator(node) if node.type == "identifier" else None
-            if top is None or self.rewriter.resolve(node) is not None:
-                continue
-            if top.start_byte < declared_before and text_of(innermost(top)) == text_of(node):
-                out[text_of(node)] = top
-        return out

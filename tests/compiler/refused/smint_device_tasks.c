@@ -1,0 +1,11 @@
+#include <smint.h>
+#pragma SMint shared ::[NPROCS][](0, NPROCS)
+double a[10][10], b[10][10];
+int main(void) {
+#pragma SMint parallel for device(1) tasks
+#pragma acc parallel loop
+  for (int i = 0; i < 10; i++) a[i][0] = b[i][0];
+  return 0;
+}
+// expected: 5:28: `device` in #pragma SMint parallel for tasks is for loops that are divided among ranks
+// remedy: take `device` away, or `tasks`
