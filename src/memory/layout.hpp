@@ -83,6 +83,9 @@ struct Layout {
   uint64_t notice_log(int rank, uint64_t parity) const {
     return control(rank) + control_bytes / 4 + parity * notice_log_bytes;
   }
+  // The words of transactions lie between the logs and the scratch memory.
+  static constexpr uint64_t transactions_bytes = uint64_t{128} << 20;
+  uint64_t transactions(int rank) const { return scratch(rank) - transactions_bytes; }
   // The heap's part of the segment lies before the logs.
   static constexpr uint64_t heap_control_bytes = uint64_t{64} << 20;
   uint64_t heap_control(int rank) const { return control(rank) + control_bytes / 4 - heap_control_bytes; }
@@ -98,7 +101,8 @@ struct Layout {
   static_assert(registrations_at + 64 + registration_slots * 8 <= interval_log_at &&
                 interval_log_at + 128 + interval_slots * 8 <= flag_vector_at &&
                 conditions_at + conditions * 64 <= home_proposals_at &&
-                home_proposals_at + 2 * (page_bytes + home_proposals * 16) <= control_bytes / 4 - heap_control_bytes);
+                home_proposals_at + 2 * (page_bytes + home_proposals * 16) <= control_bytes / 4 - heap_control_bytes &&
+                control_bytes / 4 + 2 * notice_log_bytes + transactions_bytes + scratch_bytes <= control_bytes);
 };
 
 }  // namespace hiroba

@@ -191,6 +191,10 @@ const Job& Memory::job() const { return parts_->job; }
 Board& Memory::board() const { return *parts_->board; }
 Transport& Memory::transport() const { return *parts_->transport; }
 Collective& Memory::collective() const { return parts_->collective; }
+uint64_t Memory::transactions(int rank) const {
+  static_assert(transactions_bytes == Layout::transactions_bytes);
+  return parts_->layout.transactions(rank);
+}
 bool Memory::checking() const { return parts_->check; }
 Affinity& Memory::affinity() const { return parts_->affinity; }
 Arrays& Memory::arrays() const { return parts_->arrays; }

@@ -68,6 +68,10 @@ class Memory {
   Replicas& replicas() const;
   NamedWrites& named_writes() const;
 
+  // Returns the offset of memory of a rank for the floor of transactions, zero at the start.
+  static constexpr uint64_t transactions_bytes = uint64_t{128} << 20;
+  uint64_t transactions(int rank) const;
+
   // Option stats: the time of this rank, in seconds, summed over its threads.
   struct Times {
     bool on = false;

@@ -47,6 +47,10 @@ constexpr std::array table = {
     Option{"task-graph", OptionKind::text, "", "FILE",
            "At the end the ranks write what each task waited for, of the first 1000 tasks of each rank, for Graphviz: "
            "dot -Tsvg -O FILE. Dashed: events and copies between ranks, with the first element and the bytes."},
+    Option{"transaction-stripe", OptionKind::bytes, "64", "SIZE",
+           "Memory whose accesses by transactions conflict with each other: 16 to 4096 bytes, a power of two."},
+    Option{"transaction-retries", OptionKind::number, "32", "TIMES",
+           "A transaction that has been undone by conflicts so often runs alone."},
     Option{
         "devices", OptionKind::text, "auto", "auto|none|N|host:K|cuda:N",
         "Devices of each node, which its ranks share. auto: all GPUs that are there, if any. N: N of them. host:K: K "

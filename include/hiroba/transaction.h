@@ -1,0 +1,181 @@
+/* transaction.h: transactions on memory: blocks whose loads and stores take effect together, or not at all.
+ * docs/transactions.md teaches it, transaction.hpp is for C++.
+ *
+ *   HIROBA_ATOMIC {
+ *     const int64_t from = hiroba_tx_load_int64(&account[a]);
+ *     hiroba_tx_store_int64(&account[a], from - amount);
+ *     hiroba_tx_store_int64(&account[b], hiroba_tx_load_int64(&account[b]) + amount);
+ *   }
+ *
+ * Memory: any shared array, the heap, and private memory of the process, which its threads share. Transactions of all
+ * threads of all ranks behave as if they ran one after the other, each between its begin and its end; also one that
+ * will be aborted sees only values that were there together (opacity).
+ * A block runs again from its begin when another transaction has changed what it has read, so it has no effects but
+ * by the calls below. What it assigns to local variables stays: a variable that it changes must be set in it, or be
+ * volatile. It is left at its end or by hiroba_tx_abort, not by return, break, goto or longjmp.
+ * Other accesses: memory that is in use by transactions must not be used by other loads and stores at the same time.
+ * Publication: plain stores of a rank before a transaction that makes them reachable are seen by transactions that
+ * reach them. Privatisation: after a transaction has made memory unreachable for others, its rank may use that without
+ * transactions, on one node at once, between nodes after hiroba_tx_fence or a barrier. A lock, an atomic or a barrier
+ * orders plain accesses before and after it with transactions, as it does with other accesses.
+ * Nesting: a block in a block is part of the outer one, to a depth of HIROBA_TX_MOST_NESTED; an abort ends the
+ * outermost one. Refused in a block, with a message that ends the job, unless it is irrevocable: collective calls,
+ * locks of sms.h, the end of the program. Every transaction ends: one that has failed option transaction-retries times
+ * runs alone. Thread-safe. They work before sms_startup and after sms_shutdown, too, on private memory.
+ */
+#ifndef HIROBA_TRANSACTION_H
+#define HIROBA_TRANSACTION_H
+
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { HIROBA_TX_MOST_NESTED = 1000 };
+
+/* ---- blocks --------------------------------------------------------------------------------------------------- */
+
+/* For the macros and transaction.hpp. `restart` is called, and does not return, when the block is to run again. */
+typedef struct hiroba_tx_frame {
+  void (*restart)(struct hiroba_tx_frame* frame);
+  const char* place; /* "main.c:12" */
+  int open;
+  int value;
+  jmp_buf jump;
+} hiroba_tx_frame;
+
+/* Begins, also again after a restart. Returns 0 if the program has aborted the transaction: the block is to be left. */
+int hiroba_tx_begin(hiroba_tx_frame* frame);
+/* Commits; restarts if that is not possible. */
+void hiroba_tx_commit(hiroba_tx_frame* frame);
+void hiroba_tx_jump(hiroba_tx_frame* frame); /* the `restart` of C */
+
+#define HIROBA_TX_TEXT_(x) #x
+#define HIROBA_TX_TEXT(x) HIROBA_TX_TEXT_(x)
+#define HIROBA_TX_FRAME {.restart = hiroba_tx_jump, .place = __FILE__ ":" HIROBA_TX_TEXT(__LINE__), .open = 1}
+/* HIROBA_ATOMIC { ... }: a transaction. */
+#ifndef __cplusplus
+#define HIROBA_ATOMIC                                                                           \
+  for (hiroba_tx_frame hiroba_tx_here = HIROBA_TX_FRAME;                                        \
+       hiroba_tx_here.open && (_setjmp(hiroba_tx_here.jump), hiroba_tx_begin(&hiroba_tx_here)); \
+       hiroba_tx_commit(&hiroba_tx_here))
+#endif
+
+/* ---- in a block ----------------------------------------------------------------------------------------------- */
+
+/* Loads and stores of objects at a multiple of their size. Outside of a transaction each is one of its own. */
+uint8_t hiroba_tx_load_uint8(const uint8_t* at);
+uint16_t hiroba_tx_load_uint16(const uint16_t* at);
+uint32_t hiroba_tx_load_uint32(const uint32_t* at);
+uint64_t hiroba_tx_load_uint64(const uint64_t* at);
+void hiroba_tx_store_uint8(uint8_t* at, uint8_t value);
+void hiroba_tx_store_uint16(uint16_t* at, uint16_t value);
+void hiroba_tx_store_uint32(uint32_t* at, uint32_t value);
+void hiroba_tx_store_uint64(uint64_t* at, uint64_t value);
+/* Copy memory of any length and alignment between memory that transactions use, `shared`, and memory of this thread. */
+void hiroba_tx_read(void* to, const void* shared, size_t bytes);
+void hiroba_tx_write(void* shared, const void* from, size_t bytes);
+
+/* Allocates memory on the heap of sms.h (before sms_startup and after sms_shutdown: by malloc); an abort frees it. */
+void* hiroba_tx_malloc(size_t bytes);
+void* hiroba_tx_malloc_on(size_t bytes, int rank);
+/* Frees an object of the heap, or of malloc, when the transaction commits. NULL is ignored. */
+void hiroba_tx_free(void* object);
+
+/* Ends the transaction without effect, and leaves the outermost block. hiroba_tx_value returns `value` (not 0). */
+#ifdef __cplusplus
+[[noreturn]]
+#else
+_Noreturn
+#endif
+void hiroba_tx_abort(int value);
+/* Undoes the block, and runs it again when something that it has read has changed. Sleeps meanwhile. A block that has
+ * read nothing, or is irrevocable, is refused. */
+#ifdef __cplusplus
+[[noreturn]]
+#else
+_Noreturn
+#endif
+void hiroba_tx_retry(void);
+/* From now on no other transaction runs until this one commits, and it does not run again; it may then do what cannot
+ * be undone. May restart the block first. */
+void hiroba_tx_irrevocable(void);
+/* Calls action(argument) after the commit, or after an abort (also before the block runs again), in order; outside of
+ * the transaction. Aborts call on_abort in reverse order. */
+void hiroba_tx_on_commit(void (*action)(void* argument), void* argument);
+void hiroba_tx_on_abort(void (*action)(void* argument), void* argument);
+
+/* ---- about transactions --------------------------------------------------------------------------------------- */
+
+/* Returns the value of this thread's latest transaction: 0 if it has committed, else that of hiroba_tx_abort. */
+int hiroba_tx_value(void);
+/* Returns the depth of blocks that this thread is in: 0 outside. */
+int hiroba_tx_depth(void);
+/* Between nodes: transactions that others began before it have ended, and their writes are seen by plain accesses.
+ * Outside of transactions. Blocks. */
+void hiroba_tx_fence(void);
+
+typedef struct hiroba_tx_statistics { /* of this rank, all threads */
+  uint64_t commits, read_only;        /* read_only: of the commits */
+  uint64_t aborts;                    /* times that a block was run again because of a conflict */
+  uint64_t retries;                   /* by hiroba_tx_retry */
+  uint64_t irrevocable;               /* transactions that have run alone */
+  uint64_t most_aborts;               /* of one transaction */
+  uint64_t messages;                  /* to other nodes */
+  uint64_t histogram[16];             /* committed transactions by number of aborts: 0, 1, 2-3, 4-7, ... */
+} hiroba_tx_statistics;
+void hiroba_tx_stats(hiroba_tx_statistics* out);
+
+/* For transaction.hpp: savepoints in a transaction, which end in reverse order. hiroba_tx_undo undoes what the
+ * transaction has done since, but for reads. */
+typedef struct hiroba_tx_savepoint {
+  uint64_t parts[4];
+} hiroba_tx_savepoint;
+void hiroba_tx_save(hiroba_tx_savepoint* out);
+void hiroba_tx_undo(const hiroba_tx_savepoint* to);
+void hiroba_tx_release(const hiroba_tx_savepoint* of);
+/* Undoes the transaction, for good. */
+void hiroba_tx_cancel(hiroba_tx_frame* frame);
+/* Waits as hiroba_tx_retry does, and returns. The transaction is undone; it is to begin again. */
+void hiroba_tx_await(hiroba_tx_frame* frame);
+
+/* ---- other types ---------------------------------------------------------------------------------------------- */
+
+#define HIROBA_TX_TYPE(name, type, as)                              \
+  static inline type hiroba_tx_load_##name(const type* at) {        \
+    const as bits = hiroba_tx_load_##as((const as*)at);             \
+    type value;                                                     \
+    memcpy(&value, &bits, sizeof value);                            \
+    return value;                                                   \
+  }                                                                 \
+  static inline void hiroba_tx_store_##name(type* at, type value) { \
+    as bits;                                                        \
+    memcpy(&bits, &value, sizeof bits);                             \
+    hiroba_tx_store_##as((as*)at, bits);                            \
+  }
+#define hiroba_tx_load_uint8_t hiroba_tx_load_uint8
+#define hiroba_tx_load_uint16_t hiroba_tx_load_uint16
+#define hiroba_tx_load_uint32_t hiroba_tx_load_uint32
+#define hiroba_tx_load_uint64_t hiroba_tx_load_uint64
+#define hiroba_tx_store_uint8_t hiroba_tx_store_uint8
+#define hiroba_tx_store_uint16_t hiroba_tx_store_uint16
+#define hiroba_tx_store_uint32_t hiroba_tx_store_uint32
+#define hiroba_tx_store_uint64_t hiroba_tx_store_uint64
+HIROBA_TX_TYPE(int8, int8_t, uint8_t)
+HIROBA_TX_TYPE(int16, int16_t, uint16_t)
+HIROBA_TX_TYPE(int32, int32_t, uint32_t)
+HIROBA_TX_TYPE(int64, int64_t, uint64_t)
+HIROBA_TX_TYPE(float, float, uint32_t)
+HIROBA_TX_TYPE(double, double, uint64_t)
+HIROBA_TX_TYPE(pointer, void*, uint64_t)
+#undef HIROBA_TX_TYPE
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

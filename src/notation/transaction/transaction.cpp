@@ -1,0 +1,274 @@
+// The C entry points of transaction.h: they translate arguments for the floor of transactions, and end the job on its
+// errors. Before sms_startup and after sms_shutdown memory comes from malloc.
+#include "transaction.h"
+
+#include <bit>
+#include <cstdlib>
+
+#include "base/log.hpp"
+#include "process/process.hpp"
+#include "transaction/transaction.hpp"
+
+#define TX_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace hiroba {
+
+namespace {
+
+class TransactionModel final : public Model {
+ public:
+  Transactions transactions;
+
+  TransactionModel() {
+    transactions.process().set_fail([](const Status& status) { end_job(1, "%s", status.message().c_str()); });
+  }
+  Status start(Memory& memory, const Options& options) override { return transactions.start(memory, options); }
+  Status end_work(const char* call) override { return require_outside_work(call), Status(); }
+  Status finish() override { return end_work("the end of the job"); }
+  void ended() override { (void)transactions.stop(); }
+  void require_outside_work(const char* call) const override {
+    const Transaction* const running = Transaction::running();
+    if (running != nullptr && !running->alone()) refuse(*running, call);
+  }
+  void require_all_ranks(const char* call) const override { require_outside_work(call); }
+
+  [[noreturn]] static void refuse(const Transaction& in, const char* call) {
+    end_job(1,
+            "%s: %s in the transaction that begins here, which may run again or be undone; call it outside, or call "
+            "hiroba_tx_irrevocable before",
+            in.block().place, call);
+  }
+};
+
+// The object of this thread; it ends with the thread.
+Transaction& mine() {
+  thread_local Transaction own(used_instance<TransactionModel>().transactions.process());
+  return own;
+}
+
+Transaction& in_transaction(const char* call) {
+  Transaction* const running = Transaction::running();
+  if (running == nullptr)
+    end_job(1, "%s outside of a transaction; call it in HIROBA_ATOMIC or hiroba::atomically", call);
+  return *running;
+}
+
+thread_local int latest_value = 0;
+
+// A load or store outside of a transaction is one of its own. It has no block to run again, so it does so itself.
+struct Single {
+  jmp_buf jump;
+};
+[[noreturn]] void run_single_again(void* single) { _longjmp(static_cast<Single*>(single)->jump, 1); }
+
+template <typename Function>
+[[gnu::noinline]] auto alone(const char* call, const Function& function) {
+  Single single;
+  (void)_setjmp(single.jump);
+  Transaction& transaction = mine();
+  transaction.begin({run_single_again, &single, call}, false);
+  if constexpr (std::is_void_v<decltype(function(transaction))>) {
+    function(transaction);
+    transaction.commit();
+  } else {
+    const auto result = function(transaction);
+    transaction.commit();
+    return result;
+  }
+}
+
+template <typename T>
+T load(const T* at, const char* call) {
+  if (Transaction* const running = Transaction::running(); running != nullptr) [[likely]]
+    return running->load(at);
+  return alone(call, [at](Transaction& transaction) { return transaction.load(at); });
+}
+
+template <typename T>
+void store(T* at, T value, const char* call) {
+  if (Transaction* const running = Transaction::running(); running != nullptr) [[likely]]
+    return running->store(at, value);
+  alone(call, [at, value](Transaction& transaction) { transaction.store(at, value); });
+}
+
+[[noreturn]] void run_again(void* frame) {
+  auto* const of = static_cast<hiroba_tx_frame*>(frame);
+  of->restart(of);
+  __builtin_unreachable();
+}
+
+void require_retry(const Transaction& transaction) {
+  const char* const place = transaction.block().place;
+  if (transaction.alone()) end_job(1, "%s: retry in a transaction that is irrevocable", place);
+  if (!transaction.has_read())
+    end_job(1, "%s: retry in a transaction that has read nothing would wait for ever; read what it waits for", place);
+}
+
+hiroba_tx_frame& frame_of(const Transaction& transaction) {
+  return *static_cast<hiroba_tx_frame*>(transaction.block().context);
+}
+
+bool in_heap(const void* object) {
+  return process_started() && process_memory("hiroba_tx_free").heap().contains(object);
+}
+
+void free_object(void* object) {
+  if (Heap::keep(object)) return;
+  if (!in_heap(object)) return std::free(object);
+  require(process_memory("hiroba_tx_free").heap().free(object, "hiroba_tx_free"));
+}
+
+void* allocate(size_t bytes, int home, const char* call) {
+  void* out = home == Heap::caller ? Heap::allocate_kept(bytes) : nullptr;
+  if (out == nullptr && process_started()) {
+    Heap::Request request;
+    request.bytes = bytes, request.home = home, request.place = call;
+    const Status status = process_memory(call).heap().allocate(request, out);
+    if (!status.ok()) end_job(1, "%s(%zu): %s", call, bytes, status.message().c_str());
+  } else if (out == nullptr) {
+    out = std::malloc(bytes);
+    if (out == nullptr) end_job(1, "%s(%zu): no memory", call, bytes);
+  }
+  if (Transaction::running() != nullptr) Transaction::running()->on_abort({free_object, out});
+  return out;
+}
+
+}  // namespace
+
+static_assert(sizeof(hiroba_tx_savepoint) == sizeof(Transaction::Savepoint));
+
+Model& transaction_model() { return instance<TransactionModel>(); }
+
+TX_EXPORT int hiroba_tx_begin(hiroba_tx_frame* frame) {
+  Transaction* const running = Transaction::running();
+  if (running == nullptr) {
+    if (frame->open < 0) return frame->open = 0;  // aborted by the program
+    mine().begin({run_again, frame, frame->place}, false);
+    return 1;
+  }
+  if (running->depth() >= HIROBA_TX_MOST_NESTED)
+    end_job(1,
+            "%s: a transaction in %d others; at most %d (HIROBA_TX_MOST_NESTED): is there a recursion without end, or "
+            "does return or break leave a block?",
+            frame->place, running->depth(), HIROBA_TX_MOST_NESTED);
+  running->begin({}, false);
+  return 1;
+}
+
+TX_EXPORT void hiroba_tx_commit(hiroba_tx_frame* frame) {
+  Transaction& transaction = in_transaction("hiroba_tx_commit");
+  frame->open = 0;
+  if (!transaction.commit()) return;
+  latest_value = 0;
+  transaction.run_actions();
+}
+
+TX_EXPORT void hiroba_tx_jump(hiroba_tx_frame* frame) { _longjmp(frame->jump, 1); }
+
+TX_EXPORT uint8_t hiroba_tx_load_uint8(const uint8_t* at) { return load(at, "hiroba_tx_load_uint8"); }
+TX_EXPORT uint16_t hiroba_tx_load_uint16(const uint16_t* at) { return load(at, "hiroba_tx_load_uint16"); }
+TX_EXPORT uint32_t hiroba_tx_load_uint32(const uint32_t* at) { return load(at, "hiroba_tx_load_uint32"); }
+TX_EXPORT uint64_t hiroba_tx_load_uint64(const uint64_t* at) { return load(at, "hiroba_tx_load_uint64"); }
+TX_EXPORT void hiroba_tx_store_uint8(uint8_t* at, uint8_t value) { store(at, value, "hiroba_tx_store_uint8"); }
+TX_EXPORT void hiroba_tx_store_uint16(uint16_t* at, uint16_t value) { store(at, value, "hiroba_tx_store_uint16"); }
+TX_EXPORT void hiroba_tx_store_uint32(uint32_t* at, uint32_t value) { store(at, value, "hiroba_tx_store_uint32"); }
+TX_EXPORT void hiroba_tx_store_uint64(uint64_t* at, uint64_t value) { store(at, value, "hiroba_tx_store_uint64"); }
+
+TX_EXPORT void hiroba_tx_read(void* to, const void* shared, size_t bytes) {
+  if (Transaction* const running = Transaction::running(); running != nullptr) return running->read(to, shared, bytes);
+  alone("hiroba_tx_read", [=](Transaction& transaction) { transaction.read(to, shared, bytes); });
+}
+
+TX_EXPORT void hiroba_tx_write(void* shared, const void* from, size_t bytes) {
+  if (Transaction* const running = Transaction::running(); running != nullptr)
+    return running->write(shared, from, bytes);
+  alone("hiroba_tx_write", [=](Transaction& transaction) { transaction.write(shared, from, bytes); });
+}
+
+TX_EXPORT void* hiroba_tx_malloc(size_t bytes) { return allocate(bytes, Heap::caller, "hiroba_tx_malloc"); }
+TX_EXPORT void* hiroba_tx_malloc_on(size_t bytes, int rank) {
+  if (rank < 0) end_job(1, "hiroba_tx_malloc_on(%zu, %d): rank %d does not exist", bytes, rank, rank);
+  return allocate(bytes, rank, "hiroba_tx_malloc_on");
+}
+
+TX_EXPORT void hiroba_tx_free(void* object) {
+  if (object == nullptr) return;
+  Transaction* const running = Transaction::running();
+  if (running == nullptr) return free_object(object);
+  running->on_commit({free_object, object});
+}
+
+TX_EXPORT void hiroba_tx_abort(int value) {
+  Transaction& transaction = in_transaction("hiroba_tx_abort");
+  if (transaction.alone())
+    end_job(1, "%s: hiroba_tx_abort in a transaction that is irrevocable", transaction.block().place);
+  if (value == 0) end_job(1, "%s: hiroba_tx_abort(0): 0 is the value of a commit", transaction.block().place);
+  hiroba_tx_frame& frame = frame_of(transaction);
+  transaction.cancel();
+  frame.value = latest_value = value, frame.open = -1;
+  frame.restart(&frame);
+  __builtin_unreachable();
+}
+
+TX_EXPORT void hiroba_tx_retry(void) {
+  Transaction& transaction = in_transaction("hiroba_tx_retry");
+  require_retry(transaction);
+  transaction.retry();
+}
+
+TX_EXPORT void hiroba_tx_irrevocable(void) { in_transaction("hiroba_tx_irrevocable").run_alone(); }
+TX_EXPORT void hiroba_tx_on_commit(void (*action)(void*), void* argument) {
+  in_transaction("hiroba_tx_on_commit").on_commit({action, argument});
+}
+TX_EXPORT void hiroba_tx_on_abort(void (*action)(void*), void* argument) {
+  in_transaction("hiroba_tx_on_abort").on_abort({action, argument});
+}
+
+TX_EXPORT int hiroba_tx_value(void) { return latest_value; }
+TX_EXPORT int hiroba_tx_depth(void) {
+  const Transaction* const running = Transaction::running();
+  return running == nullptr ? 0 : running->depth();
+}
+
+TX_EXPORT void hiroba_tx_stats(hiroba_tx_statistics* out) {
+  using Counts = hiroba::TransactionCounts;
+  Counts sum;
+  instance<TransactionModel>().transactions.process().sum_counts(sum);
+  *out = {sum[Counts::commits], sum[Counts::read_only],   sum[Counts::aborts],   sum[Counts::retries],
+          sum[Counts::alone],   sum[Counts::most_aborts], sum[Counts::messages], {}};
+  for (int i = 0; i < 16; ++i) out->histogram[i] = sum[Counts::histogram + i];
+}
+
+TX_EXPORT void hiroba_tx_fence(void) {
+  if (Transaction::running() != nullptr) TransactionModel::refuse(*Transaction::running(), "hiroba_tx_fence");
+  require(instance<TransactionModel>().transactions.process().await_all());
+  if (process_started()) process_memory("hiroba_tx_fence").consistency().sync();
+}
+
+// ---- for transaction.hpp -------------------------------------------------------------------------------------------
+
+TX_EXPORT void hiroba_tx_save(hiroba_tx_savepoint* out) {
+  *out = std::bit_cast<hiroba_tx_savepoint>(in_transaction("hiroba::nested").save());
+}
+TX_EXPORT void hiroba_tx_undo(const hiroba_tx_savepoint* to) {
+  in_transaction("hiroba::nested").undo(std::bit_cast<Transaction::Savepoint>(*to));
+}
+TX_EXPORT void hiroba_tx_release(const hiroba_tx_savepoint*) { in_transaction("hiroba::nested").release(); }
+
+TX_EXPORT void hiroba_tx_cancel(hiroba_tx_frame* frame) {
+  Transaction& transaction = in_transaction("hiroba::atomically");
+  if (transaction.alone())
+    end_job(1, "%s: an exception undoes a transaction that is irrevocable; give hiroba::commit_on_exception",
+            frame->place);
+  transaction.cancel();
+  frame->open = 0;
+}
+
+TX_EXPORT void hiroba_tx_await(hiroba_tx_frame* frame) {
+  Transaction& transaction = in_transaction("hiroba::retry");
+  require_retry(transaction);
+  transaction.await_change();
+  frame->open = 1;
+}
+
+}  // namespace hiroba

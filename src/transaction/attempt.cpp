@@ -1,0 +1,306 @@
+#include "transaction/attempt.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/thread.hpp"
+#include "base/wait.hpp"
+
+namespace hiroba {
+
+Transaction::~Transaction() {
+  if (slot_ != nullptr) process_.give_slot(*domain_, slot_number_);
+  process_.remove_counts(counts_);
+}
+
+// ---- begin and end -------------------------------------------------------------------------------------------------
+
+void Transaction::begin(const Block& block, bool alone) {
+  if (depth_++ > 0) return;
+  block_ = block, wants_alone_ |= alone;
+  block_.place = block.place;
+  require(enter());
+  begin_attempt();
+  running_ = this;
+}
+
+// A job has begun or ended since this thread's latest transaction if the domain is another one.
+Status Transaction::enter() {
+  if (domain_ == &process_.here()) return {};
+  if (process_.memory() != nullptr && process_.memory()->job().nnodes > 1)
+    return Status::error("%s: a transaction on %d nodes; transactions run within one node: use one node, or locks",
+                         block_.place, process_.memory()->job().nnodes);
+  if (slot_ != nullptr) process_.give_slot(*domain_, slot_number_);
+  domain_ = &process_.here(), slot_ = nullptr;
+  HIROBA_TRY(process_.take_slot(slot_number_));
+  slot_ = &domain_->slots[slot_number_];
+  words_ = domain_->words, stripe_shift_ = process_.settings().stripe_shift;
+  random_ = static_cast<uint64_t>(this_thread()) * 0x9e3779b97f4a7c15 | 1;
+  return {};
+}
+
+void Transaction::require(const Status& status) const {
+  if (!status.ok()) process_.fail(status);
+}
+
+// The exchange comes before all loads of the attempt: a thread that has committed sees the slot, or its commit is seen.
+// It also comes before the look at `serial`: a thread that wants to run alone sees the slot, or its word is seen.
+void Transaction::begin_attempt() {
+  slot_->begun.store(reinterpret_cast<uint64_t>(block_.place), std::memory_order_relaxed);
+  if (wants_alone_ || aborts_ >= process_.settings().attempts) {
+    require(process_.begin_alone(block_.place));
+    alone_ = true;
+    counts_.add(TransactionCounts::alone);
+  }
+  for (;;) {
+    snapshot_ = domain_->clock.load(std::memory_order_acquire);
+    slot_->state.exchange(TransactionSlot::state_of(snapshot_));
+    if (alone_ || domain_->serial.load(std::memory_order_acquire) == 0) return;
+    slot_->state.store(0, std::memory_order_release);
+    require(process_.await_end_of_alone(block_.place));
+  }
+}
+
+void Transaction::forget() { writes_.clear(), reads_.clear(), locks_.clear(); }
+
+// After it, others need not wait for this attempt.
+void Transaction::end_attempt() {
+  slot_->state.exchange(0);
+  if (alone_) process_.end_alone(), alone_ = false;
+}
+
+bool Transaction::commit() {
+  if (depth_ > 1) return --depth_, false;
+  const bool wrote = !writes_.empty();
+  if (!wrote) {
+    if (alone_) end_attempt();
+    else slot_->state.store(0, std::memory_order_release);
+  } else if (!commit_writes()) {
+    restart();
+  }
+  counts_.commit(aborts_, wrote);
+  depth_ = 0, aborts_ = 0, wants_alone_ = false, running_ = nullptr;
+  forget();
+  on_abort_.clear();
+  return true;
+}
+
+// Actions may begin transactions.
+void Transaction::run_actions() {
+  if (on_commit_.empty()) return;
+  const std::vector<Action> actions = std::exchange(on_commit_, {});
+  for (const Action& action : actions) action.function(action.argument);
+}
+
+void Transaction::undo_all() {
+  forget();
+  end_attempt();
+  depth_ = 0, running_ = nullptr;
+  on_commit_.clear();
+  const std::vector<Action> actions = std::exchange(on_abort_, {});
+  for (size_t i = actions.size(); i-- > 0;) actions[i].function(actions[i].argument);
+}
+
+void Transaction::cancel() {
+  undo_all();
+  aborts_ = 0, wants_alone_ = false;
+}
+
+void Transaction::restart() {
+  undo_all();
+  ++aborts_;
+  counts_.add(TransactionCounts::aborts);
+  back_off();
+  block_.restart(block_.context);
+  __builtin_unreachable();
+}
+
+void Transaction::run_alone() {
+  if (alone_) return;
+  undo_all();
+  wants_alone_ = true;
+  block_.restart(block_.context);
+}
+
+void Transaction::undo(const Savepoint& to) {
+  writes_.undo(to.writes);
+  on_commit_.resize(to.on_commit);
+  for (; on_abort_.size() > to.on_abort; on_abort_.pop_back()) on_abort_.back().function(on_abort_.back().argument);
+}
+
+// Waits longer after each abort, for a random time: two transactions that abort each other then part.
+void Transaction::back_off() {
+  random_ ^= random_ << 13, random_ ^= random_ >> 7, random_ ^= random_ << 17;
+  const uint64_t most = uint64_t{16} << std::min<uint64_t>(aborts_, 10);
+  for (uint64_t i = random_ % most; i > 0; --i) cpu_relax();
+  if (aborts_ > 2) sched_yield();
+  process_.drive();
+}
+
+// ---- retry ---------------------------------------------------------------------------------------------------------
+
+// The slot is idle during the sleep, so that nobody waits for it. A commit that this thread does not see counts a
+// change afterwards, unless it has not seen the sleeper: the sleep is short.
+void Transaction::await_change() {
+  constexpr double longest_sleep = 5e-3;
+  counts_.add(TransactionCounts::retries);
+  slot_->state.exchange(0);
+  const uint32_t serial_ended = domain_->serial_ended;
+  ++domain_->sleepers;
+  const auto changed = [&] { return domain_->serial_ended != serial_ended || !reads_valid(); };
+  for (Backoff backoff(process_.spins()); backoff.step() && !changed();) {
+  }
+  for (;;) {
+    const uint32_t changes = domain_->changes;
+    if (changed()) break;
+    if (!process_.drive()) futex_wait(domain_->changes, changes, longest_sleep);
+  }
+  --domain_->sleepers;
+  undo_all();
+}
+
+void Transaction::retry() {
+  await_change();
+  block_.restart(block_.context);
+  __builtin_unreachable();
+}
+
+// ---- loads and stores ----------------------------------------------------------------------------------------------
+
+uint64_t Transaction::load_word(uint64_t address, uint64_t mask) {
+  const WriteSet::Entry* const written = writes_.may_have(address) ? writes_.find(address) : nullptr;
+  if (written == nullptr) return load_memory(address);
+  if ((written->mask & mask) == mask) return written->value;
+  return (load_memory(address) & ~written->mask) | written->value;
+}
+
+// A stripe that is locked will have a new version, so this attempt waits for it, a little. With a newer version than
+// the snapshot, the snapshot moves on, if all that was read is still there.
+uint64_t Transaction::load_memory(uint64_t address) {
+  StripeWord& stripe = words_[address >> stripe_shift_ & (TransactionDomain::stripes - 1)];
+  auto* const at = reinterpret_cast<uint64_t*>(address);  // NOLINT(performance-no-int-to-ptr)
+  for (Backoff backoff(process_.spins());;) {
+    const uint64_t before = stripe.word.load(std::memory_order_acquire);
+    if (StripeWord::is_locked(before)) {
+      if (!backoff.step()) restart();
+      continue;
+    }
+    const uint64_t value = std::atomic_ref(*at).load(std::memory_order_acquire);
+    if (before != stripe.word.load(std::memory_order_relaxed)) continue;
+    if (before > snapshot_) {
+      if (!extend()) restart();
+      continue;
+    }
+    reads_.push_back({&stripe, before});
+    return value;
+  }
+}
+
+bool Transaction::extend() {
+  const uint64_t now = domain_->clock.load(std::memory_order_acquire);
+  if (!reads_valid()) return false;
+  snapshot_ = now;
+  slot_->state.store(TransactionSlot::state_of(now), std::memory_order_release);
+  return true;
+}
+
+// A stripe that this thread has locked had the version in its list.
+bool Transaction::reads_valid() const {
+  return std::all_of(reads_.begin(), reads_.end(), [this](const Read& read) {
+    const uint64_t now = read.stripe->word.load(std::memory_order_acquire);
+    if (now == read.version) return true;
+    return StripeWord::is_locked(now) && StripeWord::slot_of(now) == slot_number_ && !locks_.empty() &&
+           locks_[StripeWord::index_of(now)].version == read.version;
+  });
+}
+
+void Transaction::read(void* to, const void* from, size_t bytes) {
+  auto* out = static_cast<char*>(to);
+  for (auto at = reinterpret_cast<uint64_t>(from); bytes > 0;) {
+    const uint64_t skip = at % 8, part = std::min<uint64_t>(bytes, 8 - skip);
+    const uint64_t word = load(reinterpret_cast<const uint64_t*>(at - skip));  // NOLINT(performance-no-int-to-ptr)
+    std::memcpy(out, reinterpret_cast<const char*>(&word) + skip, part);
+    out += part, at += part, bytes -= part;
+  }
+}
+
+void Transaction::write(void* to, const void* from, size_t bytes) {
+  const auto* in = static_cast<const char*>(from);
+  for (auto at = reinterpret_cast<uint64_t>(to); bytes > 0;) {
+    const uint64_t skip = at % 8, part = std::min<uint64_t>(bytes, 8 - skip);
+    uint64_t word = 0;
+    std::memcpy(reinterpret_cast<char*>(&word) + skip, in, part);
+    writes_.add(at - skip, word, ~uint64_t{0} >> (64 - 8 * part) << (8 * skip));
+    in += part, at += part, bytes -= part;
+  }
+}
+
+// ---- commit --------------------------------------------------------------------------------------------------------
+
+bool Transaction::commit_writes() {
+  if (!lock_writes()) return unlock_unchanged(), false;
+  const uint64_t version = domain_->clock.fetch_add(1, std::memory_order_acq_rel) + 1;
+  // Nothing else has committed since the snapshot if the clock has advanced by this commit alone.
+  if (version != snapshot_ + 1 && !reads_valid()) return unlock_unchanged(), false;
+  write_back();
+  for (const Lock& lock : locks_) lock.stripe->word.store(version, std::memory_order_release);
+  locks_.clear();
+  end_attempt();
+  if (domain_->sleepers.load() != 0) {
+    ++domain_->changes;
+    futex_wake_all(domain_->changes);
+  }
+  require(process_.await_older(version, slot_number_));
+  return true;
+}
+
+bool Transaction::lock_writes() {
+  for (const WriteSet::Entry& entry : writes_.entries()) {
+    StripeWord& stripe = words_[entry.address >> stripe_shift_ & (TransactionDomain::stripes - 1)];
+    uint64_t now = stripe.word.load(std::memory_order_relaxed);
+    if (StripeWord::is_locked(now)) {
+      if (StripeWord::slot_of(now) == slot_number_) continue;
+      return false;
+    }
+    if (!stripe.word.compare_exchange_strong(now, StripeWord::locked(slot_number_, locks_.size()))) return false;
+    locks_.push_back({&stripe, now});
+  }
+  return true;
+}
+
+void Transaction::unlock_unchanged() {
+  for (const Lock& lock : locks_) lock.stripe->word.store(lock.version, std::memory_order_release);
+  locks_.clear();
+}
+
+namespace {
+
+template <typename T>
+void store_at(uint64_t address, uint64_t value) {
+  std::atomic_ref(*reinterpret_cast<T*>(address))  // NOLINT(performance-no-int-to-ptr)
+      .store(static_cast<T>(value), std::memory_order_release);
+}
+
+// Stores the bytes that the mask selects, and no others: those may be in use without transactions.
+void store_masked(uint64_t address, uint64_t value, uint64_t mask) {
+  if (mask == ~uint64_t{0}) return store_at<uint64_t>(address, value);
+  for (unsigned byte = 0; byte < 8;) {
+    const unsigned shift = byte * 8;
+    if (byte % 4 == 0 && (mask >> shift & 0xffffffff) == 0xffffffff)
+      store_at<uint32_t>(address + byte, value >> shift), byte += 4;
+    else if (byte % 2 == 0 && (mask >> shift & 0xffff) == 0xffff)
+      store_at<uint16_t>(address + byte, value >> shift), byte += 2;
+    else {
+      if ((mask >> shift & 0xff) != 0) store_at<uint8_t>(address + byte, value >> shift);
+      ++byte;
+    }
+  }
+}
+
+}  // namespace
+
+void Transaction::write_back() {
+  for (const WriteSet::Entry& entry : writes_.entries()) store_masked(entry.address, entry.value, entry.mask);
+}
+
+}  // namespace hiroba

@@ -1,0 +1,74 @@
+// The stores of a transaction: values by address, which its loads find, and which its commit writes to memory. It
+// counts bytes in words of 8 at multiples of 8.
+//
+// Owner: a Transaction, whose thread alone uses it. add() allocates only when it grows.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace hiroba {
+
+class WriteSet {
+ public:
+  struct Entry {
+    uint64_t address;  // a multiple of 8
+    uint64_t value, mask;
+  };
+  WriteSet() : cells_(first_cells) {}
+
+  bool empty() const { return entries_.empty(); }
+  const std::vector<Entry>& entries() const { return entries_; }
+  // False if the word is not there; cheap.
+  bool may_have(uint64_t address) const { return (filter_ & bit(address)) != 0; }
+  // Returns null if the word is not there.
+  const Entry* find(uint64_t address) const {
+    const uint32_t index = cells_[cell_of(address)].index(generation_);
+    return index == none ? nullptr : &entries_[index];
+  }
+  // Stores the bytes that the mask selects.
+  void add(uint64_t address, uint64_t value, uint64_t mask);
+  void clear();
+
+  // A savepoint: undo() returns to it. Savepoints end in reverse order, by undo() or release().
+  struct Savepoint {
+    uint64_t entries, undos;
+  };
+  Savepoint save() { return ++savepoints_, Savepoint{entries_.size(), undos_.size()}; }
+  void undo(const Savepoint& to);
+  void release() {
+    if (--savepoints_ == 0) undos_.clear();
+  }
+
+ private:
+  static constexpr size_t first_cells = 64;
+  static constexpr uint32_t none = UINT32_MAX;
+  struct Cell {
+    uint32_t generation = 0, number = 0;
+    uint32_t index(uint32_t now) const { return generation == now ? number : none; }
+  };
+  struct Undo {
+    size_t index;
+    uint64_t value, mask;
+  };
+  static uint64_t hash(uint64_t address) { return (address >> 3) * 0x9e3779b97f4a7c15; }
+  static uint64_t bit(uint64_t address) { return uint64_t{1} << (hash(address) >> 58); }
+  // Returns the cell with this word, or the free one where it belongs.
+  size_t cell_of(uint64_t address) const {
+    size_t at = hash(address) >> 32 & (cells_.size() - 1);
+    for (;; at = (at + 1) & (cells_.size() - 1)) {
+      const uint32_t index = cells_[at].index(generation_);
+      if (index == none || entries_[index].address == address) return at;
+    }
+  }
+  void index_all();
+
+  uint64_t filter_ = 0;
+  std::vector<Entry> entries_;
+  std::vector<Cell> cells_;  // a power of two, at least twice as many as entries
+  uint32_t generation_ = 1;
+  int savepoints_ = 0;
+  std::vector<Undo> undos_;
+};
+
+}  // namespace hiroba
