@@ -212,7 +212,7 @@ Status Arrays::free(void* data, const char* call) {
     const uint64_t begin = in_units(offset), end = in_units(offset + bytes + Space::unit - 1);  // whole huge pages
     punch_hole(parts_.node_fd(), begin, end - begin);
     std::vector<uint64_t> tables = {parts_.layout.touches()};
-    for (int r = parts_.job.rank; r < parts_.job.first_rank_of(parts_.job.node + 1); ++r)
+    for (int r = parts_.job.rank; parts_.cache != nullptr && r < parts_.job.first_rank_of(parts_.job.node + 1); ++r)
       tables.push_back(parts_.layout.directory(r));
     for (const uint64_t table : tables)
       punch_hole(parts_.node_fd(), table + array->first_page, array->end_page - array->first_page);

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/mman.h>
+
+#include <fstream>
 #include <random>
+#include <string>
 #include <vector>
 
 namespace hiroba {
@@ -54,6 +58,25 @@ TEST(Space, ReusesWhatWasGivenBackAndSaysWhenItIsFull) {
   uint64_t offset = 0;
   const std::string message = space.take(arrays * 2, space.stagger(), offset).message();
   EXPECT_NE(std::string::npos, message.find("option space")) << message;
+}
+
+int mappings() {
+  std::ifstream maps("/proc/self/maps");
+  int lines = 0;
+  for (std::string line; std::getline(maps, line);) ++lines;
+  return lines;
+}
+
+TEST(Space, FreedRangesAreNoMappingsOfTheirOwn) {
+  Space space;
+  ASSERT_TRUE(space.reserve(arrays, arrays).ok());
+  const int before = mappings();
+  for (uint64_t offset = 0; offset < arrays; offset += Space::unit) {
+    ASSERT_NE(MAP_FAILED,
+              mmap(space.base() + offset, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
+    ASSERT_TRUE(space.clear(offset, 4096).ok());
+  }
+  EXPECT_LE(mappings(), before + 2);
 }
 
 TEST(Space, WhatIsLargerThanAllOfItIsRefusedBeforeItIsLaidOut) {

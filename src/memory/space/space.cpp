@@ -103,7 +103,9 @@ void Space::give(uint64_t offset) {
 
 Status Space::clear(uint64_t offset, uint64_t bytes) {
   constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
-  if (mmap(base_ + offset, bytes, PROT_NONE, flags, -1, 0) != MAP_FAILED) return {};
+  void* const at = mmap(base_ + offset, bytes, PROT_NONE, flags, -1, 0);
+  // With the flags of the reserved range around, it becomes one mapping with it: their number is limited.
+  if (at != MAP_FAILED) return madvise(at, bytes, MADV_DONTDUMP), Status();
   return Status::error("cannot unmap %s of shared array (%s)", show_bytes(bytes).c_str(), explain_error(errno).c_str());
 }
 
