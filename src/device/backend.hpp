@@ -44,7 +44,7 @@ class OpenDevice;
 class DeviceQueue {
  public:
   virtual ~DeviceQueue() = default;
-  // Copies from and to memory of allocate_pinned(), which stays as it is until the copy has happened.
+  // Copies from and to pinned memory, which stays as it is until the copy has happened.
   virtual Status to_device(char* to, const char* from, const DeviceRows& rows) = 0;
   virtual Status to_host(char* to, const char* from, const DeviceRows& rows) = 0;
   // Copies from the memory of any device of this process.
@@ -64,6 +64,10 @@ class OpenDevice {
   virtual void release(char* allocation) = 0;
   virtual Status allocate_pinned(size_t bytes, char*& out) = 0;
   virtual void release_pinned(char* allocation) = 0;
+  // Makes memory that is there already like that of allocate_pinned(), for all devices of this process; false if that
+  // is not possible. It begins and ends at pages.
+  virtual bool pin(char* begin, size_t bytes) = 0;
+  virtual void unpin(char* begin) = 0;
   // Returns where the processor reaches device memory; null: through queues alone.
   virtual char* window(const char* device) { return (void)device, nullptr; }
   virtual Status make_queue(std::unique_ptr<DeviceQueue>& out) = 0;

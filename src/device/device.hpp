@@ -54,8 +54,10 @@ struct DeviceSurroundings {
   std::function<std::string(const void* address)> array_of = {};         // "a"
   std::function<void(const void* address, size_t bytes)> prefetch = {};  // of pages of other nodes
   std::function<uint64_t()> changes = {};                                // counts arrays that were freed
-  std::vector<int> domains = {-1};                                       // of the ranks of this node
-  int index = 0;                                                         // of this rank among them
+  // True if an array is there whose memory is always that of this node, and whose accesses nobody tracks; its ends.
+  std::function<bool(const char* at, char*& begin, char*& end)> steady = {};
+  std::vector<int> domains = {-1};  // of the ranks of this node
+  int index = 0;                    // of this rank among them
 };
 
 struct DeviceKernel {
@@ -116,6 +118,7 @@ class Devices {
   // Bytes that this rank's calls have moved, and that preloads have found unchanged.
   struct Moved {
     uint64_t preloaded = 0, unchanged = 0, overloaded = 0, forwarded = 0;
+    uint64_t directly = 0;  // without buffers, of the first and the third
   };
   Moved moved() const;
 

@@ -110,7 +110,7 @@ class Calls {
     });
   }
   DeviceMove move_of(const Found& found) const {
-    return {stream_, parts_.helpers, parts_.settings.piece, found.host, found.there, *found.copy, place_};
+    return {stream_, parts_.helpers, parts_.pins, parts_.settings.piece, found.host, found.there, *found.copy, place_};
   }
   void put(DeviceStream::Act act) {
     stream_.put(call_, [act = std::move(act), call = call_.get(), &stream = stream_]() -> Status {
@@ -168,6 +168,7 @@ Devices::~Devices() { stop(); }
 void Devices::start(const DeviceSettings& settings, DeviceSurroundings surroundings) {
   parts_->settings = settings;
   parts_->around = std::move(surroundings);
+  parts_->pins.start(parts_->around.steady);
 }
 
 bool Devices::used() const { return !parts_->streams.empty(); }
@@ -194,6 +195,7 @@ void Devices::stop() {
   const Guard guard(parts_->lock);
   parts_->streams.clear();
   parts_->helpers.stop();
+  parts_->pins.release_all();
   for (const UsedDevice& used : parts_->devices)
     if (used.copies != nullptr) used.copies->drop_all();
   parts_->devices.clear();
@@ -282,9 +284,10 @@ Status Devices::preload(const DeviceSection& section, DeviceStream& stream, cons
   call.put([parts = parts_.get(), move = call.move_of(found), copy = found.copy, held, of_task]() -> Status {
     if (!of_task) for_each_block(move.host, [&](const char* at, size_t bytes) { parts->around.prefetch(at, bytes); });
     if (held) copy->changed(move.host, true);
-    uint64_t moved = 0;
+    DeviceMoved moved;
     HIROBA_TRY(move.stream.explained(move_to_device(move, moved)));
-    parts->preloaded += moved, parts->unchanged += move.host.total() - moved;
+    parts->preloaded += moved.bytes, parts->unchanged += move.host.total() - moved.bytes;
+    parts->directly += moved.directly;
     return {};
   });
   out = call.request("hiroba_device_preload");
@@ -305,8 +308,9 @@ Status Devices::overload(const DeviceSection& section, DeviceStream& stream, con
   HIROBA_TRY(call.check_fresh(found));
   call.put([parts = parts_.get(), move = call.move_of(found), copy = found.copy]() -> Status {
     if (parts->around.check) HIROBA_TRY(check_unchanged(move));
-    HIROBA_TRY(move.stream.explained(move_to_host(move)));
-    parts->overloaded += move.host.total();
+    DeviceMoved moved;
+    HIROBA_TRY(move.stream.explained(move_to_host(move, moved)));
+    parts->overloaded += moved.bytes, parts->directly += moved.directly;
     return {};
   });
   return {};
@@ -410,7 +414,7 @@ Status Devices::drop(const DeviceSection& section, DeviceStream& stream) {
 }
 
 Devices::Moved Devices::moved() const {
-  return {parts_->preloaded, parts_->unchanged, parts_->overloaded, parts_->forwarded};
+  return {parts_->preloaded, parts_->unchanged, parts_->overloaded, parts_->forwarded, parts_->directly};
 }
 
 }  // namespace hiroba

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <span>
 
 #include "section/walk.hpp"
 
@@ -136,7 +137,92 @@ struct SharedQueue {
                          : queue.to_host(buffer.memory, piece.device, rows));
     return queue.record(*buffer.event);
   }
+  // Contiguous pieces that follow each other, without a buffer.
+  Status to_device(const DeviceMove& move, std::span<const Piece> pieces) {
+    const std::lock_guard<std::mutex> guard(lock);
+    return move.stream.queue().to_device(pieces[0].device, pieces[0].host, {bytes_of(pieces), 1, 0, 0});
+  }
+  Status to_host(const DeviceMove& move, std::span<const Piece> pieces, DeviceEvent& event) {
+    const std::lock_guard<std::mutex> guard(lock);
+    HIROBA_TRY(move.stream.queue().to_host(pieces[0].host, pieces[0].device, {bytes_of(pieces), 1, 0, 0}));
+    return move.stream.queue().record(event);
+  }
+  static size_t bytes_of(std::span<const Piece> pieces) {
+    const Piece& last = pieces.back();
+    return static_cast<size_t>(last.host + last.bytes() - pieces[0].host);
+  }
 };
+
+bool is_direct(const DeviceMove& move) {
+  return move.host.dims == 0 && move.pins.cover(move.stream.device(), move.host.address, move.host.bytes);
+}
+
+// Pieces that the device copies at once, because it needs some microseconds for each copy; in one block of DevicePins.
+std::vector<std::span<const Piece>> batches_of(const std::vector<Piece>& pieces) {
+  constexpr size_t most = 8;
+  const auto block = [&](size_t i) { return reinterpret_cast<uintptr_t>(pieces[i].host) / DevicePins::block_bytes; };
+  std::vector<std::span<const Piece>> out;
+  for (size_t i = 0, count; i < pieces.size(); i += count) {
+    for (count = 1; count < most && i + count < pieces.size() && block(i + count) == block(i);) ++count;
+    out.emplace_back(&pieces[i], count);
+  }
+  return out;
+}
+
+// As to_window: pieces are compared before they are copied where those before were as they were known.
+Status to_device_directly(const DeviceMove& move, const std::vector<Piece>& pieces,
+                          const std::vector<KnownPiece>& known, std::vector<Digest>& now,
+                          std::atomic<uint64_t>& moved) {
+  SharedQueue queue;
+  const std::vector<std::span<const Piece>> batches = batches_of(pieces);
+  std::vector<char> unchanged(static_cast<size_t>(move.helpers.width()), 0);
+  HIROBA_TRY(move.helpers.share(batches.size(), [&](int worker, size_t batch) -> Status {
+    HIROBA_TRY(move.stream.device().enter());
+    const std::span<const Piece> some = batches[batch];
+    const auto first = static_cast<size_t>(some.data() - pieces.data());
+    const auto send = [&](size_t begin, size_t count) -> Status {
+      if (count == 0) return {};
+      moved += SharedQueue::bytes_of(some.subspan(begin, count));
+      return queue.to_device(move, some.subspan(begin, count));
+    };
+    char& as_before = unchanged[static_cast<size_t>(worker)];
+    const bool compare = as_before != 0;
+    if (!compare) HIROBA_TRY(send(0, some.size()));
+    as_before = 1;
+    size_t changed = 0;  // the first of the pieces that are to be sent
+    for (size_t i = 0; i < some.size(); ++i) {
+      const KnownPiece& before = known[first + i];
+      now[first + i] = digest_of(some[i].host, some[i].bytes());
+      const bool same = before.is && now[first + i] == before.digest;
+      if (!same) as_before = 0;
+      if (!compare || !same) continue;
+      HIROBA_TRY(send(changed, i - changed));
+      changed = i + 1;
+    }
+    return compare ? send(changed, some.size() - changed) : Status();
+  }));
+  return wait_for_device(move.stream);
+}
+
+// While later pieces come, a thread summarizes the first that are there.
+Status to_host_directly(const DeviceMove& move, const std::vector<Piece>& pieces, std::vector<Digest>& now) {
+  SharedQueue queue;
+  const std::vector<std::span<const Piece>> batches = batches_of(pieces);
+  std::vector<std::unique_ptr<DeviceEvent>> here(batches.size());
+  HIROBA_TRY(move.helpers.share(here.size(), [&](int, size_t batch) -> Status {
+    HIROBA_TRY(move.stream.device().enter());
+    HIROBA_TRY(move.stream.device().make_event(here[batch]));
+    return queue.to_host(move, batches[batch], *here[batch]);
+  }));
+  return move.helpers.share(here.size(), [&](int, size_t batch) -> Status {
+    HIROBA_TRY(move.stream.device().enter());
+    HIROBA_TRY(here[batch]->wait());
+    const std::span<const Piece> some = batches[batch];
+    const auto first = static_cast<size_t>(some.data() - pieces.data());
+    for (size_t i = 0; i < some.size(); ++i) now[first + i] = digest_of(some[i].host, some[i].bytes());
+    return {};
+  });
+}
 
 // A piece is compared before it is copied only where the one before it was as it was known: after one that was not, to
 // copy at once is faster than to read twice.
@@ -231,22 +317,29 @@ Status from_buffers(const DeviceMove& move, const std::vector<Piece>& pieces, st
 
 }  // namespace
 
-Status move_to_device(const DeviceMove& move, uint64_t& moved) {
+Status move_to_device(const DeviceMove& move, DeviceMoved& moved) {
   const std::vector<Piece> pieces = cut(move);
   const std::vector<KnownPiece> known = pieces_on_device(move, pieces, most_of_piece(move));
   std::vector<Digest> now(pieces.size());
   std::atomic<uint64_t> sum = 0;
-  HIROBA_TRY(has_window(move) ? to_window(move, pieces, known, now, sum) : by_buffers(move, pieces, known, now, sum));
+  const bool window = has_window(move), direct = !window && is_direct(move);
+  if (window) HIROBA_TRY(to_window(move, pieces, known, now, sum));
+  else if (direct) HIROBA_TRY(to_device_directly(move, pieces, known, now, sum));
+  else HIROBA_TRY(by_buffers(move, pieces, known, now, sum));
   set_known(move, std::move(now), true);
-  moved = sum;
+  moved = {sum, direct ? sum.load() : 0};
   return {};
 }
 
-Status move_to_host(const DeviceMove& move) {
+Status move_to_host(const DeviceMove& move, DeviceMoved& moved) {
   const std::vector<Piece> pieces = cut(move);
   std::vector<Digest> now(pieces.size());
-  HIROBA_TRY(has_window(move) ? from_window(move, pieces, now) : from_buffers(move, pieces, now));
+  const bool window = has_window(move), direct = !window && is_direct(move);
+  if (window) HIROBA_TRY(from_window(move, pieces, now));
+  else if (direct) HIROBA_TRY(to_host_directly(move, pieces, now));
+  else HIROBA_TRY(from_buffers(move, pieces, now));
   set_known(move, std::move(now), true);
+  moved = {move.host.total(), direct ? move.host.total() : 0};
   return {};
 }
 

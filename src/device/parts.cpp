@@ -115,6 +115,8 @@ Status DeviceParts::drop_freed() {
   const uint64_t now = around.changes();
   if (now == changes_seen) return {};
   changes_seen = now;
+  for (const auto& stream : streams) HIROBA_TRY(stream->finish());
+  pins.release_all();
   for (const UsedDevice& used : devices)
     if (used.copies != nullptr) HIROBA_TRY(used.copies->drop_unused());
   return {};

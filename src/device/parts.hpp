@@ -11,6 +11,7 @@
 #include "device/device.hpp"
 #include "device/helpers.hpp"
 #include "device/order.hpp"
+#include "device/pins.hpp"
 #include "device/stream.hpp"
 
 namespace hiroba {
@@ -38,8 +39,9 @@ struct DeviceParts {
   std::vector<std::unique_ptr<DeviceStream>> streams;
   DeviceOrder order;
   Helpers helpers;
+  DevicePins pins;
   uint64_t changes_seen = 0;
-  std::atomic<uint64_t> preloaded{0}, unchanged{0}, overloaded{0}, forwarded{0};
+  std::atomic<uint64_t> preloaded{0}, unchanged{0}, overloaded{0}, forwarded{0}, directly{0};
 
   // All of these require the lock.
   Status find_devices();

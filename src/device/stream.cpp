@@ -1,7 +1,5 @@
 #include "device/stream.hpp"
 
-#include "base/thread.hpp"
-
 namespace hiroba {
 
 namespace {
@@ -42,29 +40,19 @@ DeviceStream::~DeviceStream() { stop(); }
 
 Status DeviceStream::start() {
   HIROBA_TRY(device_.make_queue(queue_));
-  HIROBA_TRY(start_thread(
-      thread_, "device-stream", [](void* self) -> void* { return static_cast<DeviceStream*>(self)->work(), nullptr; },
-      this));
-  started_ = true;
-  return {};
+  return works_.start("device-stream", [this] { failed_ = device_.enter(); }, [this](Entry& next) { work(next); });
 }
 
 void DeviceStream::stop() {
-  if (!started_) return;
-  put(nullptr, nullptr);
-  pthread_join(thread_, nullptr);
-  started_ = false;
+  if (queue_ == nullptr) return;
+  works_.stop();
   queue_.reset();  // its work ends before the buffers do
   for (const Buffer& buffer : buffers_)
     if (buffer.memory != nullptr) device_.release_pinned(buffer.memory);
   buffers_.clear();
 }
 
-void DeviceStream::put(DeviceCallPtr call, Act act) {
-  const std::lock_guard<std::mutex> guard(lock_);
-  entries_.push_back({std::move(call), std::move(act)});
-  changed_.notify_one();
-}
+void DeviceStream::put(DeviceCallPtr call, Act act) { works_.put({std::move(call), std::move(act)}); }
 
 Status DeviceStream::mark(const DeviceCallPtr& call) {
   HIROBA_TRY(device_.make_event(call->event));
@@ -90,21 +78,10 @@ Status DeviceStream::buffer(int worker, int which, size_t bytes, Buffer*& out) {
 
 Status DeviceStream::explained(Status status) const { return explained_by(std::move(status), last_kernel_); }
 
-void DeviceStream::work() {
-  failed_ = device_.enter();
-  for (;;) {
-    Entry next;
-    {
-      std::unique_lock<std::mutex> guard(lock_);
-      changed_.wait(guard, [this] { return !entries_.empty(); });
-      next = std::move(entries_.front());
-      entries_.pop_front();
-    }
-    if (next.call == nullptr) return;
-    if (failed_.ok()) failed_ = next.act();
-    next.act = nullptr;  // what it holds ends before the call does
-    next.call->issue(failed_, last_kernel_);
-  }
+void DeviceStream::work(Entry& next) {
+  if (failed_.ok()) failed_ = next.act();
+  next.act = nullptr;  // what it holds ends before the call does
+  next.call->issue(failed_, last_kernel_);
 }
 
 }  // namespace hiroba

@@ -4,8 +4,6 @@
 // Owner: DeviceParts. put() and finish() are for one thread at a time; the rest says which thread it is for.
 #pragma once
 
-#include <pthread.h>
-
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -17,6 +15,7 @@
 
 #include "device/backend.hpp"
 #include "device/order.hpp"
+#include "device/work_list.hpp"
 
 namespace hiroba {
 
@@ -78,19 +77,15 @@ class DeviceStream {
 
  private:
   struct Entry {
-    DeviceCallPtr call;  // null: the end
+    DeviceCallPtr call;
     Act act;
   };
-  void work();
+  void work(Entry& next);
   OpenDevice& device_;
   const int device_number_;
   const size_t number_;
   std::unique_ptr<DeviceQueue> queue_;
-  pthread_t thread_ = {};
-  bool started_ = false;
-  std::mutex lock_;  // guards the next two members
-  std::condition_variable changed_;
-  std::deque<Entry> entries_;
+  WorkList<Entry> works_;
   Status failed_;               // for the thread
   std::string last_kernel_;     // for the thread
   std::mutex buffers_lock_;     // guards the next member

@@ -59,6 +59,10 @@ CALL cuMemHostAlloc(void** at, size_t bytes, unsigned flags) {
   return (void)flags, *at = malloc(bytes), stack[depth] == NULL ? CONTEXT : 0;
 }
 CALL cuMemFreeHost(void* at) { return free(at), 0; }
+CALL cuMemHostRegister_v2(void* at, size_t bytes, unsigned flags) {
+  return (void)flags, (uintptr_t)at % 4096 != 0 || bytes % 4096 != 0 ? INVALID : stack[depth] == NULL ? CONTEXT : 0;
+}
+CALL cuMemHostUnregister(void* at) { return at == NULL ? INVALID : stack[depth] == NULL ? CONTEXT : 0; }
 
 CALL cuStreamCreate(void** stream, unsigned flags) {
   return (void)flags, *stream = malloc(1), stack[depth] == NULL ? CONTEXT : 0;

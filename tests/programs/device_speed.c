@@ -1,5 +1,6 @@
 /* Measures how fast sections move to a device and back, against the fastest copies that the link, or the memory,
- * allows: a line of JSON. device_speed MIB REPEATS LEAST: fails if preloads or overloads reach less than LEAST of that;
+ * allows: a line of JSON. device_speed MIB REPEATS LEAST [private]: of a shared array, or of private memory, which goes
+ * by buffers; fails if preloads or overloads reach less than LEAST of that;
  * it ends early once they do. The best of all repeats counts, of both sides, which take turns: other programs only ever
  * slow them down. */
 #include <stdio.h>
@@ -51,7 +52,8 @@ int main(int argc, char** argv) {
   const size_t bytes = (size_t)(argc > 1 ? atoi(argv[1]) : 64) << 20, count = bytes / sizeof(double);
   const int repeats = argc > 2 ? atoi(argv[2]) : 5;
   const double least = argc > 3 ? atof(argv[3]) : 0;
-  double *const a = sms_alloc(sizeof(double), count, 0), *const b = sms_alloc(sizeof(double), 512, 0);
+  double *const a = argc > 4 ? malloc(bytes) : sms_alloc(sizeof(double), count, 0), *const b = sms_alloc(sizeof(double),
+                                                                                                         512, 0);
   for (size_t i = 0; i < count; ++i) a[i] = (double)i;
   hiroba_stream s = hiroba_stream_create(0), t = hiroba_stream_create(0);
   const hiroba_section all = hiroba_bytes(a, bytes), small = hiroba_bytes(b, 4096);
@@ -85,6 +87,7 @@ int main(int argc, char** argv) {
   json_add(&line, "hidden_of_preload", to / hidden), json_add(&line, "kernel_and_preload_s", computing);
   json_print(&line);
   hiroba_device_drop(&all, s);
+  if (argc > 4) free(a);
   sms_shutdown();
   return peak_to / to < least || peak_from / from < least;
 }

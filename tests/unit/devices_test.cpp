@@ -2,9 +2,12 @@
 // what each kind of device must do.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <random>
 #include <thread>
+#include <tuple>
 
 #include "device/backend.hpp"
 
@@ -147,45 +150,70 @@ DeviceSurroundings alone() {
 }
 
 // What an overload of some rows has moved, a preload of these and the rows beside them does not move again.
-TEST(Devices, PreloadsKnowWhatOverloadsHaveMoved) {
-  constexpr size_t mebi = size_t{1} << 20, total = 8 * mebi;
-  for (const uint64_t seed : {0, 3}) {
-    std::vector<char> memory(total, 1);
-    Devices devices;
+// With a seed, host devices copy by buffers, or directly.
+class Moves : public ::testing::TestWithParam<std::tuple<uint64_t, bool>> {
+ protected:
+  static constexpr size_t mebi = size_t{1} << 20, total = 40 * mebi;
+  const bool directly = std::get<1>(GetParam());
+  const std::unique_ptr<char, decltype(&std::free)> memory{static_cast<char*>(std::aligned_alloc(4096, total)),
+                                                           std::free};
+  const DeviceSection all{memory.get(), total}, rows{memory.get() + mebi, 38 * mebi};
+  Devices devices;
+  DeviceStream* stream = nullptr;
+  std::shared_ptr<Request> done;
+
+  void SetUp() override {
+    std::memset(memory.get(), 1, total);
     DeviceSettings settings;
-    settings.backend = "host", settings.count = 1, settings.seed = seed, settings.piece = mebi / 4;
-    devices.start(settings, alone());
-    DeviceStream* stream = nullptr;
-    std::shared_ptr<Request> done;
-    const auto check = [](const Status& status) { ASSERT_TRUE(status.ok()) << status.message(); };
-    const DeviceSection all(memory.data(), total), rows(memory.data() + mebi, 6 * mebi);
+    settings.backend = "host", settings.count = 1, settings.seed = std::get<0>(GetParam()), settings.threads = 2;
+    DeviceSurroundings around = alone();
+    if (directly)
+      around.steady = [this](const char*, char*& begin, char*& end) {
+        begin = memory.get(), end = begin + total;
+        return true;
+      };
+    devices.start(settings, std::move(around));
+    check(devices.make_stream(0, stream));
+  }
+  void TearDown() override { devices.stop(); }
+  static void check(const Status& status) { ASSERT_TRUE(status.ok()) << status.message(); }
+  void preload() {
+    check(devices.preload(all, *stream, "", done));
+    check(devices.finish());
+  }
+  void add_one() {
     const DeviceAccess access = {rows, true, true};
     const DeviceKernel kernel = {"add",
                                  [](void* const* data, const void*, void*) {
-                                   for (size_t i = 0; i < 6 * mebi; ++i) ++static_cast<char*>(data[0])[i];
+                                   for (size_t i = 0; i < 38 * mebi; ++i) ++static_cast<char*>(data[0])[i];
                                    return 0;
                                  },
                                  nullptr};
-    check(devices.make_stream(0, stream));
-    check(devices.preload(all, *stream, "", done));
     check(devices.launch(kernel, *stream, {&access, 1}, nullptr, 0, ""));
     check(devices.overload(rows, *stream, "", done));
     check(devices.finish());
-    memory[3 * mebi] = 7;
-    const uint64_t before = devices.moved().preloaded;
-    check(devices.preload(all, *stream, "", done));
-    check(devices.finish());
-    EXPECT_LT(devices.moved().preloaded - before, 4 * mebi) << seed;
-    EXPECT_GE(devices.moved().preloaded - before, 2 * mebi) << seed;
-    check(devices.launch(kernel, *stream, {&access, 1}, nullptr, 0, ""));
-    check(devices.overload(rows, *stream, "", done));
-    check(devices.finish());
-    EXPECT_EQ(memory[3 * mebi], 8);
-    EXPECT_EQ(memory[3 * mebi + 1], 3);
-    EXPECT_EQ(memory[0], 1);
-    devices.stop();
   }
+};
+
+// What an overload of some rows has moved, a preload of these and the rows beside them does not move again.
+TEST_P(Moves, KnowWhatTheOthersHaveMoved) {
+  preload();
+  add_one();
+  memory.get()[20 * mebi] = 7;
+  const Devices::Moved before = devices.moved();
+  preload();
+  EXPECT_LT(devices.moved().preloaded - before.preloaded, 24 * mebi);
+  EXPECT_GE(devices.moved().preloaded - before.preloaded, 2 * mebi);
+  add_one();
+  EXPECT_EQ(memory.get()[20 * mebi], 8);
+  EXPECT_EQ(memory.get()[20 * mebi + 1], 3);
+  EXPECT_EQ(memory.get()[mebi - 1], 1);
+  EXPECT_EQ(memory.get()[39 * mebi], 1);
+  const bool expected = directly && std::get<0>(GetParam()) != 0;
+  EXPECT_EQ(devices.moved().directly, expected ? devices.moved().preloaded + devices.moved().overloaded : 0);
 }
+
+INSTANTIATE_TEST_SUITE_P(All, Moves, ::testing::Combine(::testing::Values(0, 3), ::testing::Bool()));
 
 // ---- random programs ----------------------------------------------------------------------------------------------
 

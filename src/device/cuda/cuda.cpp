@@ -153,6 +153,14 @@ class CudaDevice final : public OpenDevice {
     const Inside inside(driver_, context_);
     driver_.cuMemFreeHost(allocation);
   }
+  bool pin(char* begin, size_t bytes) override {
+    const Inside inside(driver_, context_);
+    return driver_.cuMemHostRegister_v2(begin, bytes, cuda::portable) == cuda::success;
+  }
+  void unpin(char* begin) override {
+    const Inside inside(driver_, context_);
+    driver_.cuMemHostUnregister(begin);
+  }
   Status make_queue(std::unique_ptr<DeviceQueue>& out) override {
     const Inside inside(driver_, context_);
     cuda::Stream stream = nullptr;

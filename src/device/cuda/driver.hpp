@@ -56,6 +56,8 @@ enum : unsigned { portable = 1, non_blocking = 1, no_timing = 2 };
   of(cuMemFree_v2, Result(DevicePointer));                                                       \
   of(cuMemHostAlloc, Result(void**, size_t, unsigned));                                          \
   of(cuMemFreeHost, Result(void*));                                                              \
+  of(cuMemHostRegister_v2, Result(void*, size_t, unsigned));                                     \
+  of(cuMemHostUnregister, Result(void*));                                                        \
   of(cuStreamCreate, Result(Stream*, unsigned));                                                 \
   of(cuStreamDestroy_v2, Result(Stream));                                                        \
   of(cuMemcpyHtoDAsync_v2, Result(DevicePointer, const void*, size_t, Stream));                  \

@@ -5,15 +5,13 @@
 
 #include <condition_variable>
 #include <cstring>
-#include <deque>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <random>
 
 #include "base/text.hpp"
-#include "base/thread.hpp"
-#include "base/wait.hpp"
+#include "device/work_list.hpp"
 
 namespace hiroba {
 
@@ -87,14 +85,20 @@ class PinnedMemory {
     out = static_cast<char*>(std::aligned_alloc(page, (bytes + page - 1) / page * page));
     if (out == nullptr)
       return Status::error(format("no memory for a buffer of %s for copies to a device", show_bytes(bytes).c_str()));
-    const std::lock_guard<std::mutex> guard(lock_);
-    blocks_[out] = bytes;
+    add(out, bytes);
     return {};
   }
   void release(char* block) {
-    const std::lock_guard<std::mutex> guard(lock_);
-    blocks_.erase(block);
+    remove(block);
     std::free(block);
+  }
+  void add(char* begin, size_t bytes) {
+    const std::lock_guard<std::mutex> guard(lock_);
+    blocks_[begin] = bytes;
+  }
+  void remove(char* begin) {
+    const std::lock_guard<std::mutex> guard(lock_);
+    blocks_.erase(begin);
   }
   bool has(const char* at, size_t bytes) {
     const std::lock_guard<std::mutex> guard(lock_);
@@ -112,7 +116,7 @@ class PinnedMemory {
 
 struct HostParts {
   HostMemory memory;
-  PinnedMemory pinned;
+  std::shared_ptr<PinnedMemory> pinned;  // of all devices
   uint64_t seed;
 };
 
@@ -158,13 +162,7 @@ class HostQueue final : public DeviceQueue {
  public:
   HostQueue(HostParts& parts, uint64_t number) : parts_(parts), random_(parts.seed * 1000003 + number) {}
   Status start() {
-    return start_thread(
-        thread_, "host-device", [](void* self) -> void* { return static_cast<HostQueue*>(self)->work(), nullptr; },
-        this);
-  }
-  ~HostQueue() override {
-    put(nullptr);
-    pthread_join(thread_, nullptr);
+    return works_.start("host-device", [] {}, [this](Work& next) { work(next); });
   }
 
   Status to_device(char* to, const char* from, const DeviceRows& rows) override {
@@ -211,12 +209,12 @@ class HostQueue final : public DeviceQueue {
 
  private:
   struct Work {
-    std::function<Status()> act;  // null: the end
-    bool always;                  // after an error, too
+    std::function<Status()> act;
+    bool always;  // after an error, too
   };
 
   Status check(const char* memory, const DeviceRows& rows, int64_t stride) {
-    if (parts_.seed == 0 || parts_.pinned.has(memory, rows.bytes + static_cast<size_t>((rows.rows - 1) * stride)))
+    if (parts_.seed == 0 || parts_.pinned->has(memory, rows.bytes + static_cast<size_t>((rows.rows - 1) * stride)))
       return {};
     return Status::error("a copy between a device and memory that is not pinned");
   }
@@ -224,11 +222,7 @@ class HostQueue final : public DeviceQueue {
     for (int64_t i = 0; i < rows.rows; ++i) std::memcpy(to + i * rows.to, from + i * rows.from, rows.bytes);
     return {};
   }
-  void put(std::function<Status()> act, bool always = false) {
-    const std::lock_guard<std::mutex> guard(lock_);
-    work_.push_back({std::move(act), always});
-    changed_.notify_one();
-  }
+  void put(std::function<Status()> act, bool always = false) { works_.put({std::move(act), always}); }
   // Lets other queues go first, at random: programs must not rely on the time that something takes.
   void delay() {
     if (parts_.seed == 0) return;
@@ -236,46 +230,35 @@ class HostQueue final : public DeviceQueue {
     if (drawn % 4 == 0) usleep(drawn / 4 % 300);
     else if (drawn % 4 == 1) sched_yield();
   }
-  void work() {
-    for (;;) {
-      Work next;
-      {
-        std::unique_lock<std::mutex> guard(lock_);
-        changed_.wait(guard, [this] { return !work_.empty(); });
-        next = std::move(work_.front());
-        work_.pop_front();
-      }
-      if (next.act == nullptr) return;
-      delay();
-      if (!failed_.ok() && !next.always) continue;
-      const Status status = next.act();
-      if (failed_.ok()) failed_ = status;
-    }
+  void work(Work& next) {
+    delay();
+    if (!failed_.ok() && !next.always) return;
+    const Status status = next.act();
+    if (failed_.ok()) failed_ = status;
   }
 
   HostParts& parts_;
-  pthread_t thread_ = {};
-  std::mutex lock_;  // guards the next two members
-  std::condition_variable changed_;
-  std::deque<Work> work_;
   Status failed_;  // for the thread
   std::minstd_rand random_;
+  WorkList<Work> works_;  // the last member, so that it ends first
 };
 
 class HostDevice final : public OpenDevice {
  public:
-  explicit HostDevice(const DeviceSettings& settings) : parts_{HostMemory(settings.host_memory), {}, settings.seed} {}
+  HostDevice(const DeviceSettings& settings, std::shared_ptr<PinnedMemory> pinned)
+      : parts_{HostMemory(settings.host_memory), std::move(pinned), settings.seed} {}
   Status enter() override { return {}; }
   Status allocate(size_t bytes, char*& out) override { return parts_.memory.allocate(bytes, out); }
   void release(char* allocation) override { parts_.memory.release(allocation); }
-  Status allocate_pinned(size_t bytes, char*& out) override { return parts_.pinned.allocate(bytes, out); }
-  void release_pinned(char* allocation) override { parts_.pinned.release(allocation); }
+  Status allocate_pinned(size_t bytes, char*& out) override { return parts_.pinned->allocate(bytes, out); }
+  void release_pinned(char* allocation) override { parts_.pinned->release(allocation); }
+  bool pin(char* begin, size_t bytes) override { return parts_.pinned->add(begin, bytes), true; }
+  void unpin(char* begin) override { parts_.pinned->remove(begin); }
   char* own(const char* device) { return parts_.memory.own(device); }
   char* window(const char* device) override { return parts_.seed != 0 ? nullptr : parts_.memory.own(device); }
   Status make_queue(std::unique_ptr<DeviceQueue>& out) override {
     auto queue = std::make_unique<HostQueue>(parts_, ++queues_);
-    const Status started = queue->start();
-    if (!started.ok()) return (void)queue.release(), started;  // its end would wait for the thread
+    HIROBA_TRY(queue->start());
     out = std::move(queue);
     return {};
   }
@@ -307,12 +290,13 @@ class HostBackend final : public DeviceBackend {
     return {};
   }
   Status open(int /*number*/, std::unique_ptr<OpenDevice>& out) override {
-    out = std::make_unique<HostDevice>(settings_);
+    out = std::make_unique<HostDevice>(settings_, pinned_);
     return {};
   }
 
  private:
   const DeviceSettings settings_;
+  const std::shared_ptr<PinnedMemory> pinned_ = std::make_shared<PinnedMemory>();
 };
 
 }  // namespace

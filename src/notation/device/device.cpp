@@ -50,6 +50,14 @@ hiroba::DeviceSurroundings around(Memory& memory) {
     if (memory.arrays().at(at) != nullptr) (void)memory.preloads().start_bytes(at, bytes);
   };
   out.changes = [&memory] { return memory.arrays().changes(); };
+  // With several nodes, notices track the accesses to memory of this one; option check does always.
+  if (memory.job().nnodes == 1 && !memory.checking())
+    out.steady = [&memory](const char* at, char*& begin, char*& end) {
+      const Array* const array = memory.arrays().at(at);
+      if (array == nullptr || array->is_heap || array->parts.stride != 0) return false;
+      begin = array->data, end = begin + array->distribution.bytes();
+      return true;
+    };
   const hiroba::Job& job = memory.job();
   const int first = job.first_rank_of(job.node);
   out.domains.clear();
@@ -75,9 +83,11 @@ class DeviceModel final : public hiroba::Model {
   void report() const override {
     if (!devices.used() || !hiroba::process_memory("exit").times().on) return;
     const Devices::Moved moved = devices.moved();
-    hiroba::log_line("devices: %s preloaded, %s found unchanged, %s overloaded, %s forwarded",
-                     hiroba::show_bytes(moved.preloaded).c_str(), hiroba::show_bytes(moved.unchanged).c_str(),
-                     hiroba::show_bytes(moved.overloaded).c_str(), hiroba::show_bytes(moved.forwarded).c_str());
+    hiroba::log_line(
+        "devices: %s preloaded, %s found unchanged, %s overloaded, %s of these without buffers, %s forwarded",
+        hiroba::show_bytes(moved.preloaded).c_str(), hiroba::show_bytes(moved.unchanged).c_str(),
+        hiroba::show_bytes(moved.overloaded).c_str(), hiroba::show_bytes(moved.directly).c_str(),
+        hiroba::show_bytes(moved.forwarded).c_str());
   }
 };
 
