@@ -83,6 +83,22 @@ void hiroba_device_forward(const hiroba_section* section, hiroba_stream to, hiro
 /* Returns the address of a section on the stream's device, for other libraries. It is valid until hiroba_device_drop.
  * Makes a copy without contents if there is none. Uses by these libraries have no order here: the program waits. */
 void* hiroba_device_hold(const hiroba_section* section, hiroba_stream stream);
+/* The same as a tensor for libraries that know DLPack (https://dmlc.github.io/dlpack: struct DLManagedTensor, version
+ * 0.8), of the elements that a code and a number of bits say: HIROBA_TENSOR_FLOAT, 64 is double. Its dimensions are
+ * those of the section, and the elements of a block. Waits for all that was called with the stream. On host devices the
+ * processor may use the memory until the tensor's deleter was called, by any thread; until then the section cannot be
+ * dropped. */
+struct DLManagedTensor;
+enum {
+  HIROBA_TENSOR_INT = 0,
+  HIROBA_TENSOR_UINT = 1,
+  HIROBA_TENSOR_FLOAT = 2,
+  HIROBA_TENSOR_COMPLEX = 5,
+  HIROBA_TENSOR_BOOL = 6
+};
+struct DLManagedTensor* hiroba_device_tensor(const hiroba_section* section, hiroba_stream stream, int code, int bits);
+/* Returns the cudaStream_t (CUstream) to which calls with a stream of a GPU go; NULL for one of a host device. */
+void* hiroba_stream_native(hiroba_stream stream);
 /* Drops the copies of a section on the stream's device, after all that was called with the stream. What kernels have
  * written there and no overload has written back is lost. */
 void hiroba_device_drop(const hiroba_section* section, hiroba_stream stream);
@@ -120,6 +136,8 @@ void hiroba_device_task(int device, const hiroba_kernel* kernel, const hiroba_ac
 #define hiroba_device_overload(...) HIROBA_HERE(hiroba_device_overload(__VA_ARGS__))
 #define hiroba_device_forward(...) HIROBA_HERE(hiroba_device_forward(__VA_ARGS__))
 #define hiroba_device_hold(...) HIROBA_HERE(hiroba_device_hold(__VA_ARGS__))
+#define hiroba_device_tensor(...) HIROBA_HERE(hiroba_device_tensor(__VA_ARGS__))
+#define hiroba_stream_native(...) HIROBA_HERE(hiroba_stream_native(__VA_ARGS__))
 #define hiroba_device_drop(...) HIROBA_HERE(hiroba_device_drop(__VA_ARGS__))
 #define hiroba_device_launch(...) HIROBA_HERE(hiroba_device_launch(__VA_ARGS__))
 #endif

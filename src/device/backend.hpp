@@ -50,6 +50,7 @@ class DeviceQueue {
   // Copies from the memory of any device of this process.
   virtual Status from_device(char* to, OpenDevice& source, const char* from, size_t bytes) = 0;
   virtual Status run(KernelRun run) = 0;
+  virtual void* native() const { return nullptr; }  // the stream of other interfaces
   virtual Status record(DeviceEvent& event) = 0;
   virtual Status wait(DeviceEvent& event) = 0;  // what is put into the queue later happens after the event
 };
@@ -62,6 +63,8 @@ class OpenDevice {
   // Sets null if there is no such room.
   virtual Status allocate(size_t bytes, char*& out) = 0;
   virtual void release(char* allocation) = 0;
+  // The processor may use an allocation from now on, or not any more; calls are counted.
+  virtual void open(const char* allocation, bool yes) { (void)allocation, (void)yes; }
   virtual Status allocate_pinned(size_t bytes, char*& out) = 0;
   virtual void release_pinned(char* allocation) = 0;
   // Makes memory that is there already like that of allocate_pinned(), for all devices of this process; false if that

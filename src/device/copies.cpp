@@ -155,6 +155,11 @@ Status DeviceCopies::drop(size_t index) {
 }
 
 Status DeviceCopies::drop(const DeviceSection& section) {
+  for (const DeviceCopyPtr& copy : copies_)
+    if (copy->lent > 0 && covers(section, copy->section))
+      return Status::error(
+          format("%d tensors of other libraries use %s of %s on device %s; end them before it is dropped", copy->lent,
+                 show_bytes(copy->bytes).c_str(), rules_.array_of(copy->section.address).c_str(), name_.c_str()));
   for (size_t i = copies_.size(); i-- > 0;)
     if (covers(section, copies_[i]->section)) HIROBA_TRY(drop(i));
   return {};
@@ -167,7 +172,10 @@ Status DeviceCopies::drop_unused() {
 }
 
 void DeviceCopies::drop_all() {
-  for (const DeviceCopyPtr& copy : copies_) device_.release(copy->device);
+  for (const DeviceCopyPtr& copy : copies_) {
+    device_.release(copy->device);
+    copy->device = nullptr;  // tensors may end later
+  }
   copies_.clear();
   used_ = 0;
 }

@@ -30,6 +30,7 @@ struct DeviceCopy {
   size_t bytes = 0;
   std::string place;  // of the call that has made it
   bool held = false;
+  int lent = 0;  // to other libraries, as tensors
   uint64_t last_use = 0;
   std::string stale;  // a kernel that has written some of these bytes in another copy since; empty: none
   std::vector<DeviceStream*> users;
@@ -63,7 +64,7 @@ class DeviceCopies {
   Status make(const DeviceSection& section, const char* place, DeviceCopyPtr& out);
   // Makes one in the place of all that share bytes with the contiguous section, if none has the section.
   Status join(const DeviceSection& section, const char* place);
-  // Drops all that lie in the section, after what uses them.
+  // Drops all that lie in the section, after what uses them. Fails if one is lent.
   Status drop(const DeviceSection& section);
   // Drops those of arrays that may have been freed.
   Status drop_unused();

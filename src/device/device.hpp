@@ -113,6 +113,16 @@ class Devices {
                 const void* argument, size_t bytes, const char* place, bool of_task = false);
   Status forward(const DeviceSection& section, DeviceStream& to, DeviceStream& from, const char* place);
   Status hold(const DeviceSection& section, DeviceStream& stream, const char* place, void*& out);
+  // As hold, and waits for the stream; on host devices the processor may use the memory as long as `use` lives, which
+  // any thread may end. Until then the section cannot be dropped.
+  struct Lent {
+    DeviceSection there;
+    DeviceKind kind = DeviceKind::host;
+    int number = 0;  // of the machine
+    std::shared_ptr<void> use;
+  };
+  Status lend(const DeviceSection& section, DeviceStream& stream, const char* place, Lent& out);
+  static void* native(const DeviceStream& stream);
   Status drop(const DeviceSection& section, DeviceStream& stream);
 
   // Bytes that this rank's calls have moved, and that preloads have found unchanged.

@@ -150,6 +150,21 @@ class Calls {
   bool nothing_ = false;
 };
 
+// Other libraries may write the section from now on, so it stays where it is.
+Status hold_copy(DeviceParts& parts, const DeviceSection& section, DeviceStream& stream, const char* place,
+                 Found& found) {
+  if (section.empty()) return Status::error("a section without bytes has no address on a device");
+  Calls call(parts, stream, place);
+  HIROBA_TRY(call.begin());
+  HIROBA_TRY(call.find(section, true, found));
+  DeviceUse use = call.use_of(DeviceUse::Kind::writes, found, "of another library");
+  use.written_back = true;
+  HIROBA_TRY(call.use(use));
+  found.copy->held = true;
+  call.put([] { return Status(); });
+  return {};
+}
+
 Status copy_between(DeviceQueue& queue, const DeviceSection& to, OpenDevice& source, const DeviceSection& from) {
   Walk walk;
   pair_up(to, from, to.bytes, walk);
@@ -384,19 +399,35 @@ Status Devices::forward(const DeviceSection& section, DeviceStream& to, DeviceSt
 
 Status Devices::hold(const DeviceSection& section, DeviceStream& stream, const char* place, void*& out) {
   const Guard guard(parts_->lock);
-  if (section.empty()) return Status::error("a section without bytes has no address on a device");
-  Calls call(*parts_, stream, place);
-  HIROBA_TRY(call.begin());
   Found found;
-  HIROBA_TRY(call.find(section, true, found));
-  DeviceUse use = call.use_of(DeviceUse::Kind::writes, found, "of another library");
-  use.written_back = true;
-  HIROBA_TRY(call.use(use));
-  found.copy->held = true;
+  HIROBA_TRY(hold_copy(*parts_, section, stream, place, found));
   out = found.there.address;
-  call.put([] { return Status(); });
   return {};
 }
+
+Status Devices::lend(const DeviceSection& section, DeviceStream& stream, const char* place, Lent& out) {
+  const Guard guard(parts_->lock);
+  Found found;
+  HIROBA_TRY(hold_copy(*parts_, section, stream, place, found));
+  HIROBA_TRY(stream.finish());
+  UsedDevice* used = nullptr;
+  HIROBA_TRY(parts_->device(stream.device_number(), used));
+  if (!found.copy->find(section, out.there))
+    return Status::error(format("%s: its dimensions go backwards, or step into one another; a tensor is of a box",
+                                parts_->describe(section).c_str()));
+  out.kind = parts_->backend->kind(), out.number = used->description.number;
+  ++found.copy->lent;
+  used->open->open(found.copy->device, true);
+  // The last one may end after the devices have: then the copy has no memory there.
+  out.use = {nullptr, [parts = parts_.get(), copy = found.copy, device = used->open.get()](void*) {
+               const Guard ending(parts->lock);
+               --copy->lent;
+               if (copy->device != nullptr) device->open(copy->device, false);
+             }};
+  return {};
+}
+
+void* Devices::native(const DeviceStream& stream) { return stream.queue().native(); }
 
 Status Devices::drop(const DeviceSection& section, DeviceStream& stream) {
   const Guard guard(parts_->lock);

@@ -103,6 +103,14 @@ static void past_end(void) {
   const hiroba_section section = hiroba_bytes(a + COUNT - 2, 64);
   hiroba_device_preload(&section, s, NULL);
 }
+static void lent(void) {
+  hiroba_device_tensor(&all, s, HIROBA_TENSOR_FLOAT, 64);
+  hiroba_device_drop(&all, s); /* first */
+}
+static void odd_elements(void) {
+  const hiroba_section section = hiroba_bytes(a, 12);
+  hiroba_device_tensor(&section, s, HIROBA_TENSOR_FLOAT, 64);
+}
 static void reduction(void) { LAUNCH(&scale_kernel, s, HIROBA_REDUCTION, &all); }
 static void part_dropped(void) {
   hiroba_device_preload(&all, s, NULL);
@@ -156,6 +164,8 @@ static const Case cases[] = {CASE(kernel_before_preload),
                              CASE(no_stream),
                              CASE(past_end),
                              CASE(reduction),
+                             CASE(lent),
+                             CASE(odd_elements),
                              CASE(part_dropped),
                              CASE(in_parts),
                              CASE(other_copy),

@@ -87,6 +87,8 @@ CASES = [
     case("no_stream", "hiroba_device_preload: the stream is NULL"),
     case("past_end", "the section is not all in one array"),
     case("reduction", "access 0 of kernel scale has mode 19"),
+    case("lent", place("lent", "first"), "1 tensors of other libraries use 512 KiB of", "before it is dropped"),
+    case("odd_elements", "blocks of 12 bytes, .* are no multiples of elements of 8 bytes"),
     case("part_dropped", "is a part of a larger copy, which was made at"),
     case("in_parts", "device 0 has some of it, but not in one copy"),
     case("other_copy", "is out of date: kernel scale at " + place("other_copy", "first")),

@@ -42,6 +42,22 @@ hiroba_run_test(programs.devices.speed 1 1 device_speed 64 60 0.9 SECONDS 60)
 with(programs.devices.speed DEVICES=host:1)
 hiroba_timing_tests(programs.devices.speed)
 
+# Sections as arrays of NumPy, with the Python of ./dev, or else the machine's.
+find_program(python python3 HINTS ${CMAKE_SOURCE_DIR}/.venv/bin NO_CACHE REQUIRED)
+execute_process(COMMAND ${python} -c "import numpy" RESULT_VARIABLE without_numpy ERROR_QUIET)
+foreach(line "plain" "chaos CHAOS=5" "check CHECK=yes")
+  separate_arguments(words UNIX_COMMAND ${line})
+  list(POP_FRONT words name)
+  if(NOT without_numpy EQUAL 0 OR HIROBA_SANITIZE) # which must be loaded first
+    break()
+  endif()
+  hiroba_run_test(programs.devices.arrays.${name} 1 1 ${python} -B ${CMAKE_CURRENT_SOURCE_DIR}/device_arrays.py
+    ${CMAKE_SOURCE_DIR}/python numpy MATCH done)
+  with(programs.devices.arrays.${name} DEVICES=host:1 ${words})
+  set_property(TEST programs.devices.arrays.${name} APPEND PROPERTY ENVIRONMENT
+    LD_LIBRARY_PATH=$<TARGET_FILE_DIR:hiroba>)
+endforeach()
+
 # The same by the driver of NVIDIA, of which cuda_standin.c has the calls.
 add_library(cuda_standin SHARED cuda_standin.c)
 target_link_options(cuda_standin PRIVATE -Wl,-soname,libcuda.so.1)

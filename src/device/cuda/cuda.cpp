@@ -68,6 +68,7 @@ class CudaQueue final : public DeviceQueue {
     return checked(driver_.cuMemcpy2DAsync_v2(&copy, stream_), "a copy from the device");
   }
   Status from_device(char* to, OpenDevice& source, const char* from, size_t bytes) override;
+  void* native() const override { return stream_; }
   Status run(KernelRun run) override {
     const int error = run.function(run.data.data(), run.argument.data(), stream_);
     if (error == 0) return {};

@@ -252,6 +252,7 @@ class HostDevice final : public OpenDevice {
   void release(char* allocation) override { parts_.memory.release(allocation); }
   Status allocate_pinned(size_t bytes, char*& out) override { return parts_.pinned->allocate(bytes, out); }
   void release_pinned(char* allocation) override { parts_.pinned->release(allocation); }
+  void open(const char* allocation, bool yes) override { parts_.memory.open(allocation, yes); }
   bool pin(char* begin, size_t bytes) override { return parts_.pinned->add(begin, bytes), true; }
   void unpin(char* begin) override { parts_.pinned->remove(begin); }
   char* own(const char* device) { return parts_.memory.own(device); }
