@@ -11,13 +11,9 @@ uint8_t any_of_bytes(uint64_t mask) {
   return static_cast<uint8_t>((high >> 7) * 0x0102040810204080 >> 56);
 }
 
-// Bytes stored beyond those that the mask names are overwritten later.
 char* pack_word(char* to, const char* from, uint8_t mask) {
   *to++ = static_cast<char>(mask);
-  for (int b = 0; b < 8; ++b) {
-    *to = from[b];
-    to += mask >> b & 1;
-  }
+  for (uint32_t left = mask; left != 0; left &= left - 1) *to++ = from[std::countr_zero(left)];
   return to;
 }
 

@@ -56,25 +56,13 @@ void unpack_masked(const PackedWord* piece, const Line& line, const Word& word) 
 inline const char* store_masked(char* to, uint8_t mask, const char* from) {
   if (mask == 0xff) return std::memcpy(to, from, 8), from + 8;
   if (mask == 0x0f || mask == 0xf0) return std::memcpy(to + (mask & 4 ? 0 : 4), from, 4), from + 4;
-  // Avoids unpredictable branches: bytes that the mask does not name go to `none`.
-  char none[8];
-  const auto target = [&](int b, uintptr_t named) {
-    const auto there = reinterpret_cast<uintptr_t>(to + b), elsewhere = reinterpret_cast<uintptr_t>(none);
-    return reinterpret_cast<char*>(elsewhere ^ ((there ^ elsewhere) & (0 - named)));
-  };
+  // Loops over the bytes that are named: the words of an array mostly have the same few.
   if ((mask >> 1 & 0x55) == (mask & 0x55)) {
-    for (int b = 0; b < 8; b += 2) {
-      const uintptr_t named = mask >> b & 1;
-      std::memcpy(target(b, named), from, 2);
-      from += 2 * named;
-    }
+    for (uint32_t left = mask & 0x55U; left != 0; left &= left - 1, from += 2)
+      std::memcpy(to + std::countr_zero(left), from, 2);
     return from;
   }
-  for (int b = 0; b < 8; ++b) {
-    const uintptr_t named = mask >> b & 1;
-    *target(b, named) = *from;
-    from += named;
-  }
+  for (uint32_t left = mask; left != 0; left &= left - 1) to[std::countr_zero(left)] = *from++;
   return from;
 }
 
