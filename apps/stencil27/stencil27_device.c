@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "../common/memory.h"
-#include "../common/shared.h"
+#include "../common/shared_fields.h"
 #include "kernel.h"
 
 typedef struct slab_of_rank {
@@ -253,12 +253,9 @@ int main(int argc, char** argv) {
   stencil27_begin(&s, PROGRAM, shared_team(), argc, argv);
   job* job = &s.job;
 
-  const int dim[] = {job->nz + 2, (int)job->plane_points, -1}, div[] = {sms_nprocs, 1, -1};
-  double* src = sms_mapalloc(dim, div, sizeof(double), 0, sms_nprocs);
-  double* dst = sms_mapalloc(dim, div, sizeof(double), 0, sms_nprocs);
-  const ptrdiff_t own = job->first * job->plane_points;
-  job_fill(job, src + own, dst + own);
-  sms_sync_drop();
+  const shared_fields fields = shared_fields_fill(job);
+  double *src = fields.src, *dst = fields.dst;
+  const ptrdiff_t own = fields.own;
 
   devices d = begin(&s);
   job->fetch = fetch, job->fetch_of = &d;

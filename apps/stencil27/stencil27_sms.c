@@ -1,6 +1,6 @@
 /* The 27-point stencil over shared arrays. A rank computes the planes whose home it is, and reads those beside them
  * through plain pointers, wherever they are. Compare: diff stencil27_seq.c stencil27_sms.c */
-#include "../common/shared.h"
+#include "../common/shared_fields.h"
 #include "stencil27.h"
 
 /* PRELOAD: the planes on either side that the next `steps` steps read, in one request each. */
@@ -31,12 +31,9 @@ int main(int argc, char** argv) {
   stencil27_begin(&s, PROGRAM, shared_team(), argc, argv);
   job* job = &s.job;
 
-  const int dim[] = {job->nz + 2, (int)job->plane_points, -1}, div[] = {sms_nprocs, 1, -1};
-  double* src = sms_mapalloc(dim, div, sizeof(double), 0, sms_nprocs);
-  double* dst = sms_mapalloc(dim, div, sizeof(double), 0, sms_nprocs);
-  const ptrdiff_t own = job->first * job->plane_points;
-  job_fill(job, src + own, dst + own);
-  sms_sync_drop();
+  const shared_fields fields = shared_fields_fill(job);
+  double *src = fields.src, *dst = fields.dst;
+  const ptrdiff_t own = fields.own;
 
   /* Between nodes, OVERLOAD: the planes that other ranks read come first, and are on their way to them while the rest
    * is computed. */

@@ -1,6 +1,6 @@
 /* The 7-point stencil of the mSMS paper with shared arrays and the threads of OpenMP. A rank computes the planes that
  * live with it and reads the planes beside them through plain pointers, wherever they are. */
-#include "../common/shared.h"
+#include "../common/shared_fields.h"
 #include "stencil7.h"
 
 static void sweep(const job* job, int z0, int z1, double* restrict dst, const double* src) {
@@ -31,12 +31,9 @@ int main(int argc, char** argv) {
   job job;
   job_begin(&job, &stencil7, "stencil_sms", shared_team(), argc, argv);
 
-  const int dim[] = {job.nz + 2, (int)job.plane_points, -1}, div[] = {sms_nprocs, 1, -1};
-  double* src = sms_mapalloc(dim, div, sizeof(double), 0, sms_nprocs);
-  double* dst = sms_mapalloc(dim, div, sizeof(double), 0, sms_nprocs);
-  const ptrdiff_t own = job.first * job.plane_points;
-  job_fill(&job, src + own, dst + own);
-  sms_sync_drop();
+  const shared_fields fields = shared_fields_fill(&job);
+  double *src = fields.src, *dst = fields.dst;
+  const ptrdiff_t own = fields.own;
 
   /* Between nodes the planes that others read come first. Those inside, which need no plane of another rank, are
    * computed between the halves of the synchronisation, while the neighbours' planes are on their way. */
