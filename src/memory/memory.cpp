@@ -196,6 +196,7 @@ uint64_t Memory::transactions(int rank) const {
   return parts_->layout.transactions(rank);
 }
 bool Memory::checking() const { return parts_->check; }
+PastCache& Memory::past_cache() const { return parts_->past_cache; }
 Affinity& Memory::affinity() const { return parts_->affinity; }
 Arrays& Memory::arrays() const { return parts_->arrays; }
 Consistency& Memory::consistency() const { return parts_->consistency; }

@@ -26,6 +26,7 @@
 #include "memory/heap/heap.hpp"
 #include "memory/homes/homes.hpp"
 #include "memory/numa/affinity.hpp"
+#include "memory/past_cache.hpp"
 #include "memory/preloads.hpp"
 #include "memory/replicas.hpp"
 #include "memory/space/system_access.hpp"
@@ -66,6 +67,7 @@ class Memory {
   Atomics& atomics() const;
   SystemAccess& system_access() const;
   Replicas& replicas() const;
+  PastCache& past_cache() const;
   NamedWrites& named_writes() const;
 
   // Returns the offset of memory of a rank for the floor of transactions, zero at the start.

@@ -73,6 +73,7 @@ struct MemoryParts {
   Atomics atomics{*this};
   SystemAccess system_access{*this};
   Replicas replicas{*this};
+  PastCache past_cache{*this};
   NamedWrites named_writes{*this};
 
   uint64_t page_of(const void* address) const { return space.offset(address) >> page_shift; }

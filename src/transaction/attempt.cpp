@@ -9,7 +9,7 @@
 namespace hiroba {
 
 Transaction::~Transaction() {
-  if (slot_ != nullptr) process_.give_slot(*domain_, slot_number_);
+  if (slot_ != nullptr && domain_ == &process_.here()) process_.give_slot(*domain_, slot_number_);
   process_.remove_counts(counts_);
 }
 
@@ -18,23 +18,19 @@ Transaction::~Transaction() {
 void Transaction::begin(const Block& block, bool alone) {
   if (depth_++ > 0) return;
   block_ = block, wants_alone_ |= alone;
-  block_.place = block.place;
   require(enter());
   begin_attempt();
   running_ = this;
 }
 
-// A job has begun or ended since this thread's latest transaction if the domain is another one.
+// A job has begun or ended since this thread's latest transaction if the domain is another one; that of an ended job is
+// gone.
 Status Transaction::enter() {
   if (domain_ == &process_.here()) return {};
-  if (process_.memory() != nullptr && process_.memory()->job().nnodes > 1)
-    return Status::error("%s: a transaction on %d nodes; transactions run within one node: use one node, or locks",
-                         block_.place, process_.memory()->job().nnodes);
-  if (slot_ != nullptr) process_.give_slot(*domain_, slot_number_);
   domain_ = &process_.here(), slot_ = nullptr;
   HIROBA_TRY(process_.take_slot(slot_number_));
   slot_ = &domain_->slots[slot_number_];
-  words_ = domain_->words, stripe_shift_ = process_.settings().stripe_shift;
+  snapshot_.enter(*domain_, slot_number_), commit_.enter(*domain_, slot_number_);
   random_ = static_cast<uint64_t>(this_thread()) * 0x9e3779b97f4a7c15 | 1;
   return {};
 }
@@ -53,15 +49,12 @@ void Transaction::begin_attempt() {
     counts_.add(TransactionCounts::alone);
   }
   for (;;) {
-    snapshot_ = domain_->clock.load(std::memory_order_acquire);
-    slot_->state.exchange(TransactionSlot::state_of(snapshot_));
+    slot_->state.exchange(TransactionSlot::state_of(snapshot_.begin()));
     if (alone_ || domain_->serial.load(std::memory_order_acquire) == 0) return;
     slot_->state.store(0, std::memory_order_release);
     require(process_.await_end_of_alone(block_.place));
   }
 }
-
-void Transaction::forget() { writes_.clear(), reads_.clear(), locks_.clear(); }
 
 // After it, others need not wait for this attempt.
 void Transaction::end_attempt() {
@@ -80,7 +73,7 @@ bool Transaction::commit() {
   }
   counts_.commit(aborts_, wrote);
   depth_ = 0, aborts_ = 0, wants_alone_ = false, running_ = nullptr;
-  forget();
+  writes_.clear(), snapshot_.clear();
   on_abort_.clear();
   return true;
 }
@@ -93,7 +86,7 @@ void Transaction::run_actions() {
 }
 
 void Transaction::undo_all() {
-  forget();
+  writes_.clear(), snapshot_.clear();
   end_attempt();
   depth_ = 0, running_ = nullptr;
   on_commit_.clear();
@@ -147,7 +140,7 @@ void Transaction::await_change() {
   slot_->state.exchange(0);
   const uint32_t serial_ended = domain_->serial_ended;
   ++domain_->sleepers;
-  const auto changed = [&] { return domain_->serial_ended != serial_ended || !reads_valid(); };
+  const auto changed = [&] { return domain_->serial_ended != serial_ended || !snapshot_.is_valid({}); };
   for (Backoff backoff(process_.spins()); backoff.step() && !changed();) {
   }
   for (;;) {
@@ -169,49 +162,10 @@ void Transaction::retry() {
 
 uint64_t Transaction::load_word(uint64_t address, uint64_t mask) {
   const WriteSet::Entry* const written = writes_.may_have(address) ? writes_.find(address) : nullptr;
-  if (written == nullptr) return load_memory(address);
-  if ((written->mask & mask) == mask) return written->value;
-  return (load_memory(address) & ~written->mask) | written->value;
-}
-
-// A stripe that is locked will have a new version, so this attempt waits for it, a little. With a newer version than
-// the snapshot, the snapshot moves on, if all that was read is still there.
-uint64_t Transaction::load_memory(uint64_t address) {
-  StripeWord& stripe = words_[address >> stripe_shift_ & (TransactionDomain::stripes - 1)];
-  auto* const at = reinterpret_cast<uint64_t*>(address);  // NOLINT(performance-no-int-to-ptr)
-  for (Backoff backoff(process_.spins());;) {
-    const uint64_t before = stripe.word.load(std::memory_order_acquire);
-    if (StripeWord::is_locked(before)) {
-      if (!backoff.step()) restart();
-      continue;
-    }
-    const uint64_t value = std::atomic_ref(*at).load(std::memory_order_acquire);
-    if (before != stripe.word.load(std::memory_order_relaxed)) continue;
-    if (before > snapshot_) {
-      if (!extend()) restart();
-      continue;
-    }
-    reads_.push_back({&stripe, before});
-    return value;
-  }
-}
-
-bool Transaction::extend() {
-  const uint64_t now = domain_->clock.load(std::memory_order_acquire);
-  if (!reads_valid()) return false;
-  snapshot_ = now;
-  slot_->state.store(TransactionSlot::state_of(now), std::memory_order_release);
-  return true;
-}
-
-// A stripe that this thread has locked had the version in its list.
-bool Transaction::reads_valid() const {
-  return std::all_of(reads_.begin(), reads_.end(), [this](const Read& read) {
-    const uint64_t now = read.stripe->word.load(std::memory_order_acquire);
-    if (now == read.version) return true;
-    return StripeWord::is_locked(now) && StripeWord::slot_of(now) == slot_number_ && !locks_.empty() &&
-           locks_[StripeWord::index_of(now)].version == read.version;
-  });
+  if (written != nullptr && (written->mask & mask) == mask) return written->value;
+  uint64_t value = 0;
+  if (!snapshot_.load_word(address, value)) restart();
+  return written == nullptr ? value : (value & ~written->mask) | written->value;
 }
 
 void Transaction::read(void* to, const void* from, size_t bytes) {
@@ -235,72 +189,20 @@ void Transaction::write(void* to, const void* from, size_t bytes) {
   }
 }
 
-// ---- commit --------------------------------------------------------------------------------------------------------
+void Transaction::touch(const void* object, size_t bytes) {
+  const auto begin = reinterpret_cast<uint64_t>(object);
+  const uint64_t stripe = uint64_t{1} << process_.settings().stripe_shift;
+  for (uint64_t at = begin / 8 * 8; at < begin + bytes; at = (at / stripe + 1) * stripe) writes_.add(at, 0, 0);
+}
 
 bool Transaction::commit_writes() {
-  if (!lock_writes()) return unlock_unchanged(), false;
-  const uint64_t version = domain_->clock.fetch_add(1, std::memory_order_acq_rel) + 1;
-  // Nothing else has committed since the snapshot if the clock has advanced by this commit alone.
-  if (version != snapshot_ + 1 && !reads_valid()) return unlock_unchanged(), false;
-  write_back();
-  for (const Lock& lock : locks_) lock.stripe->word.store(version, std::memory_order_release);
-  locks_.clear();
+  uint64_t version = 0;
+  if (!commit_.run(version)) return false;
   end_attempt();
-  if (domain_->sleepers.load() != 0) {
-    ++domain_->changes;
-    futex_wake_all(domain_->changes);
-  }
+  if (version == 0) return true;  // nothing on this node
+  domain_->wake_sleepers();
   require(process_.await_older(version, slot_number_));
   return true;
-}
-
-bool Transaction::lock_writes() {
-  for (const WriteSet::Entry& entry : writes_.entries()) {
-    StripeWord& stripe = words_[entry.address >> stripe_shift_ & (TransactionDomain::stripes - 1)];
-    uint64_t now = stripe.word.load(std::memory_order_relaxed);
-    if (StripeWord::is_locked(now)) {
-      if (StripeWord::slot_of(now) == slot_number_) continue;
-      return false;
-    }
-    if (!stripe.word.compare_exchange_strong(now, StripeWord::locked(slot_number_, locks_.size()))) return false;
-    locks_.push_back({&stripe, now});
-  }
-  return true;
-}
-
-void Transaction::unlock_unchanged() {
-  for (const Lock& lock : locks_) lock.stripe->word.store(lock.version, std::memory_order_release);
-  locks_.clear();
-}
-
-namespace {
-
-template <typename T>
-void store_at(uint64_t address, uint64_t value) {
-  std::atomic_ref(*reinterpret_cast<T*>(address))  // NOLINT(performance-no-int-to-ptr)
-      .store(static_cast<T>(value), std::memory_order_release);
-}
-
-// Stores the bytes that the mask selects, and no others: those may be in use without transactions.
-void store_masked(uint64_t address, uint64_t value, uint64_t mask) {
-  if (mask == ~uint64_t{0}) return store_at<uint64_t>(address, value);
-  for (unsigned byte = 0; byte < 8;) {
-    const unsigned shift = byte * 8;
-    if (byte % 4 == 0 && (mask >> shift & 0xffffffff) == 0xffffffff)
-      store_at<uint32_t>(address + byte, value >> shift), byte += 4;
-    else if (byte % 2 == 0 && (mask >> shift & 0xffff) == 0xffff)
-      store_at<uint16_t>(address + byte, value >> shift), byte += 2;
-    else {
-      if ((mask >> shift & 0xff) != 0) store_at<uint8_t>(address + byte, value >> shift);
-      ++byte;
-    }
-  }
-}
-
-}  // namespace
-
-void Transaction::write_back() {
-  for (const WriteSet::Entry& entry : writes_.entries()) store_masked(entry.address, entry.value, entry.mask);
 }
 
 }  // namespace hiroba

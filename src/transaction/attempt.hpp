@@ -5,13 +5,14 @@
 #pragma once
 
 #include <atomic>
-#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <vector>
 
+#include "transaction/commit.hpp"
 #include "transaction/domain.hpp"
 #include "transaction/process_part.hpp"
+#include "transaction/snapshot.hpp"
 #include "transaction/write_set.hpp"
 
 namespace hiroba {
@@ -32,7 +33,10 @@ class Transaction {
     void* argument;
   };
 
-  explicit Transaction(TransactionProcess& process) : process_(process) { process_.add_counts(counts_); }
+  explicit Transaction(TransactionProcess& process)
+      : snapshot_(process), process_(process), commit_(process, snapshot_, writes_) {
+    process_.add_counts(counts_);
+  }
   Transaction(const Transaction&) = delete;
   ~Transaction();
 
@@ -51,26 +55,19 @@ class Transaction {
   // The same once something that was read has changed.
   [[noreturn]] void retry();
   void await_change();  // undoes everything, and returns
-  bool has_read() const { return !reads_.empty(); }
+  bool has_read() const { return snapshot_.has_read(); }
   // Goes on as one that runs alone; restarts unless it does.
   void run_alone();
 
   // `at` is a multiple of the size.
   template <typename T>
   T load(const T* at) {
-    const auto address = reinterpret_cast<uint64_t>(at);
-    if (!writes_.may_have(address & ~uint64_t{7}) && !is_far(address)) [[likely]] {
-      StripeWord& stripe = words_[address >> stripe_shift_ & (TransactionDomain::stripes - 1)];
-      const uint64_t before = stripe.word.load(std::memory_order_acquire);
-      // Acquires: the second look at the stripe comes after it, and sees the lock of a thread whose store this is.
-      const T value = std::atomic_ref(*const_cast<T*>(at)).load(std::memory_order_acquire);
-      if (before == stripe.word.load(std::memory_order_relaxed) && before <= snapshot_) [[likely]] {
-        reads_.push_back({&stripe, before});
-        return value;
-      }
-    }
+    const auto address = reinterpret_cast<uint64_t>(at), word = address & ~uint64_t{7};
+    T value;
+    if (!writes_.may_have(word) && snapshot_.load(at, value)) [[likely]]
+      return value;
     const unsigned shift = address % 8 * 8;
-    return static_cast<T>(load_word(address & ~uint64_t{7}, mask_of<T>() << shift) >> shift);
+    return static_cast<T>(load_word(word, mask_of<T>() << shift) >> shift);
   }
   template <typename T>
   void store(T* at, T value) {
@@ -81,8 +78,9 @@ class Transaction {
   void read(void* to, const void* from, size_t bytes);
   void write(void* to, const void* from, size_t bytes);
 
-  // Undone by an abort: frees by `free` what was allocated. By the commit: frees.
-  void allocated(const Action& free) { on_abort_.push_back(free); }
+  // The commit gives these bytes, which it frees, a new version: who has seen them restarts. Needed if is_far().
+  bool is_far(const void* object) const { return snapshot_.is_far(reinterpret_cast<uint64_t>(object)); }
+  void touch(const void* object, size_t bytes);
   void on_commit(const Action& action) { on_commit_.push_back(action); }
   void on_abort(const Action& action) { on_abort_.push_back(action); }
 
@@ -97,45 +95,21 @@ class Transaction {
  private:
   static inline constinit thread_local Transaction* running_ __attribute__((tls_model("initial-exec"))) = nullptr;
 
-  struct Read {
-    StripeWord* stripe;
-    uint64_t version;
-  };
-  struct Lock {
-    StripeWord* stripe;
-    uint64_t version;
-  };
   template <typename T>
   static constexpr uint64_t mask_of() {
     return ~uint64_t{0} >> (64 - 8 * sizeof(T));
   }
-  // Returns true if the memory's stripes, or the memory itself, are to be reached in another way than by load().
-  bool is_far(uint64_t address) const { return address - far_base_ < far_bytes_; }
-
   void require(const Status& status) const;
   Status enter();
   void begin_attempt();
   void end_attempt();
-  void forget();
   void undo_all();
   [[gnu::noinline]] uint64_t load_word(uint64_t address, uint64_t mask);
-  uint64_t load_memory(uint64_t address);
-  bool extend();
-  bool reads_valid() const;
-  bool lock_writes();
-  void unlock_unchanged();
-  void write_back();
   bool commit_writes();
   void back_off();
 
-  // Used by each load.
-  StripeWord* words_ = nullptr;
-  uint64_t snapshot_ = 0;
-  int stripe_shift_ = 0;
-  uint64_t far_base_ = 0, far_bytes_ = 0;
   WriteSet writes_;
-  std::vector<Read> reads_;
-
+  Snapshot snapshot_;
   TransactionProcess& process_;
   TransactionDomain* domain_ = nullptr;
   TransactionSlot* slot_ = nullptr;
@@ -146,7 +120,7 @@ class Transaction {
   uint64_t random_ = 0;
   TransactionCounts counts_;
   Block block_;
-  std::vector<Lock> locks_;
+  Commit commit_;
   std::vector<Action> on_commit_, on_abort_;
 };
 

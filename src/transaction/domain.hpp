@@ -8,6 +8,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/wait.hpp"
+
 namespace hiroba {
 
 // The version of a stripe: the clock's value when it was last written. While a thread commits to it, a value above all
@@ -16,6 +18,7 @@ struct StripeWord {
   std::atomic<uint64_t> word;
 
   static constexpr uint64_t lock_bit = uint64_t{1} << 63;
+  static constexpr uint32_t elsewhere = 0xffff;  // the slot of a thread of another node, which has locked by a message
   static bool is_locked(uint64_t value) { return (value & lock_bit) != 0; }
   static uint64_t locked(uint32_t slot, size_t index) { return lock_bit | index << 16 | slot; }
   static uint32_t slot_of(uint64_t value) { return value & 0xffff; }
@@ -47,6 +50,13 @@ struct TransactionDomain {
   alignas(128) uint32_t token[2];                 // a TicketLock: on node 0, the right to run alone
   TransactionSlot slots[most_threads];
   alignas(128) StripeWord words[stripes];
+
+  // A commit has changed words. A thread that falls asleep at the same time looks again soon.
+  void wake_sleepers() {
+    if (sleepers.load() == 0) return;
+    ++changes;
+    futex_wake_all(changes);
+  }
 };
 
 }  // namespace hiroba

@@ -26,12 +26,28 @@ TransactionProcess::TransactionProcess()
 Status TransactionProcess::start(Memory& memory, const TransactionSettings& settings) {
   const World& world = memory.collective().world();
   memory_ = &memory, settings_ = settings, spins_ = world.spins;
-  here_ =
-      reinterpret_cast<TransactionDomain*>(world.base + memory.transactions(world.job.first_rank_of(world.job.node)));
+  domains_.clear();
+  for (int node = 0; node < world.job.nnodes; ++node) {
+    const int first = world.job.first_rank_of(node);
+    domains_.push_back(reinterpret_cast<TransactionDomain*>(world.reach(first, memory.transactions(first))));
+  }
+  here_ = domains_[static_cast<size_t>(world.job.node)];
+  // With option check accesses to shared memory are none of the program's view.
+  const bool by_address = world.job.nnodes == 1 && !memory.checking();
+  far_base_ = reinterpret_cast<uint64_t>(world.base), far_bytes_ = by_address ? 0 : world.extent;
+  far_homes_.start(memory, *here_);
   return {};
 }
 
-void TransactionProcess::stop() { memory_ = nullptr, here_ = own_; }
+void TransactionProcess::stop() {
+  memory_ = nullptr, here_ = own_, far_bytes_ = 0;
+  domains_.clear();
+}
+
+Status TransactionProcess::locate(uint64_t address, PastCache::Place& out) const {
+  const Status found = memory_->past_cache().locate(reinterpret_cast<void*>(address), out);  // NOLINT
+  return found.ok() ? found : Status::error("a load or store of a transaction: %s", found.message().c_str());
+}
 
 // ---- slots ---------------------------------------------------------------------------------------------------------
 
@@ -115,27 +131,78 @@ Status TransactionProcess::await_slots(TransactionDomain& domain, bool ends) con
   return {};
 }
 
+// The slots of a node whose memory this process does not reach.
+Status TransactionProcess::await_far_slots(int node, bool ends) const {
+  const int first = memory_->job().first_rank_of(node);
+  const uint64_t domain = memory_->transactions(first);
+  Transport& transport = memory_->transport();
+  uint32_t used = 0;
+  transport.get(&used, first, domain + offsetof(TransactionDomain, used_slots), sizeof used);
+  std::vector<std::array<uint64_t, sizeof(TransactionSlot) / 8>> before(used), now(used);
+  const auto look = [&](auto& out) {
+    if (used > 0)
+      transport.get(out.data(), first, domain + offsetof(TransactionDomain, slots), used * sizeof(TransactionSlot));
+  };
+  look(before);
+  return await(
+      [&] {
+        look(now);
+        for (uint32_t slot = 0; slot < used; ++slot)
+          if (before[slot][0] != 0 && now[slot][0] != 0 && (ends || now[slot][0] == before[slot][0])) return false;
+        return true;
+      },
+      [node] { return format("a transaction of node %d to end", node); });
+}
+
+Status TransactionProcess::await_all_slots(bool ends) const {
+  if (memory_ == nullptr) return here_ == nullptr ? Status() : await_slots(*here_, ends);
+  for (int node = 0; node < nodes(); ++node)
+    HIROBA_TRY(domain(node) != nullptr ? await_slots(*domain(node), ends) : await_far_slots(node, ends));
+  return {};
+}
+
 // ---- running alone -------------------------------------------------------------------------------------------------
 
 // Threads take the token in the order of their requests.
 Status TransactionProcess::take_token(const char* place) {
   const std::string what = format("the transaction at %s, which waits for one that runs alone", place);
+  uint32_t ticket = 0;
+  if (memory_ != nullptr) {
+    const TicketLock token(memory_->collective().world(), 0,
+                           memory_->transactions(0) + offsetof(TransactionDomain, token));
+    return token.acquire([&] { return what; }, [&] { return what; }, ticket);
+  }
   const std::atomic_ref next(here_->token[0]), serving(here_->token[1]);
-  const uint32_t ticket = next.fetch_add(1);
+  ticket = next.fetch_add(1);
   return await([&] { return serving.load(std::memory_order_acquire) == ticket; }, [&] { return what; });
+}
+
+void TransactionProcess::set_serial(bool on) const {
+  if (memory_ == nullptr) {
+    here_->serial = on ? 1 : 0;
+    if (!on) ++here_->serial_ended;
+    return;
+  }
+  RemoteWords& words = memory_->transport().words();
+  for (int node = 0; node < nodes(); ++node) {
+    const int first = memory_->job().first_rank_of(node);
+    const uint64_t domain = memory_->transactions(first);
+    if (!on) words.fetch_add32(first, domain + offsetof(TransactionDomain, serial_ended), 1);
+    words.fetch_add64(first, domain + offsetof(TransactionDomain, serial), on ? 1 : ~uint64_t{0});
+  }
 }
 
 Status TransactionProcess::begin_alone(const char* place) {
   HIROBA_TRY(take_token(place));
-  here_->serial = 1;
-  return await_slots(*here_, true);
+  set_serial(true);
+  return await_all_slots(true);
 }
 
 void TransactionProcess::end_alone() {
-  here_->serial = 0;
-  ++here_->serial_ended, ++here_->changes;
-  futex_wake_all(here_->changes);
-  std::atomic_ref(here_->token[1]).fetch_add(1);
+  set_serial(false);
+  here_->wake_sleepers();
+  if (memory_ == nullptr) return void(std::atomic_ref(here_->token[1]).fetch_add(1));
+  TicketLock(memory_->collective().world(), 0, memory_->transactions(0) + offsetof(TransactionDomain, token)).release();
 }
 
 Status TransactionProcess::await_end_of_alone(const char* place) const {
@@ -143,7 +210,7 @@ Status TransactionProcess::await_end_of_alone(const char* place) const {
                [&] { return format("the transaction at %s, which waits for one that runs alone", place); });
 }
 
-Status TransactionProcess::await_all() const { return here_ == nullptr ? Status() : await_slots(*here_, false); }
+Status TransactionProcess::await_all() const { return await_all_slots(false); }
 
 // ---- counts --------------------------------------------------------------------------------------------------------
 
@@ -161,6 +228,7 @@ void TransactionProcess::remove_counts(const TransactionCounts& counts) {
 void TransactionProcess::sum_counts(TransactionCounts& out) const {
   const std::lock_guard guard(counts_lock_);
   out.merge(ended_);
+  out.add(TransactionCounts::messages, far_homes_.messages());
   for (const TransactionCounts* counts : counts_) out.merge(*counts);
 }
 

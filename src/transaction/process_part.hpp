@@ -15,6 +15,7 @@
 
 #include "memory/memory.hpp"
 #include "transaction/domain.hpp"
+#include "transaction/far_homes.hpp"
 
 namespace hiroba {
 
@@ -50,6 +51,7 @@ class TransactionProcess {
  public:
   TransactionProcess();
 
+  void listen(Transport& transport) { far_homes_.listen(transport); }
   Status start(Memory& memory, const TransactionSettings& settings);
   void stop();
 
@@ -57,6 +59,14 @@ class TransactionProcess {
   Memory* memory() const { return memory_; }  // null without a job
   const TransactionSettings& settings() const { return settings_; }
   int spins() const { return spins_; }
+
+  // Other nodes. The domain is null if this process does not reach its memory.
+  int nodes() const { return static_cast<int>(domains_.size()); }
+  TransactionDomain* domain(int node) const { return domains_[static_cast<size_t>(node)]; }
+  uint64_t far_base() const { return far_base_; }
+  uint64_t far_bytes() const { return far_bytes_; }  // 0: all memory is accessed by its address
+  Status locate(uint64_t address, PastCache::Place& out) const;
+  FarHomes& far_homes() { return far_homes_; }
 
   // Takes and gives back a slot of this node's domain. Ends the job if all are taken.
   Status take_slot(uint32_t& slot);
@@ -90,14 +100,20 @@ class TransactionProcess {
  private:
   Status await_slot(TransactionDomain& domain, uint32_t slot, uint64_t seen, uint64_t version) const;
   Status await_slots(TransactionDomain& domain, bool all_ends) const;
+  Status await_far_slots(int node, bool ends) const;
+  Status await_all_slots(bool ends) const;
   std::string describe(const TransactionDomain& domain, uint32_t slot) const;
   Status take_token(const char* place);
+  void set_serial(bool on) const;
 
   TransactionDomain* own_;  // without a job
   TransactionDomain* here_;
   Memory* memory_ = nullptr;
   TransactionSettings settings_;
   int spins_ = 100;
+  std::vector<TransactionDomain*> domains_;  // by node
+  uint64_t far_base_ = 0, far_bytes_ = 0;
+  FarHomes far_homes_;
   mutable std::mutex counts_lock_;
   std::vector<const TransactionCounts*> counts_;
   TransactionCounts ended_;  // of threads that have ended

@@ -16,6 +16,7 @@ namespace hiroba {
 
 class Transactions {
  public:
+  void listen(Transport& transport) { process_.listen(transport); }  // before it starts
   Status start(Memory& memory, const Options& options);
   Status stop();
 

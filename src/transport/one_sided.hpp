@@ -25,7 +25,7 @@ struct Piggyback {
   int handler;
   const void* payload;
   size_t bytes;  // at most max_piggyback
-  static constexpr size_t max_piggyback = 64;
+  static constexpr size_t max_piggyback = 3968;
 };
 
 class OneSided {

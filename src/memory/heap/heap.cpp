@@ -157,6 +157,8 @@ void* Heap::allocate_kept(size_t bytes) { return HeapThreadCache::allocate(bytes
 
 bool Heap::contains(const void* address) const { return heap_->space.position(address) < heap_->space.bytes(); }
 
+uint64_t Heap::size(const void* object) const { return heap_->space.size(heap_->space.position(object)); }
+
 Status Heap::allocate(const Request& request, void*& out) {
   HeapParts& h = *heap_;
   const int home = request.home == caller ? h.self : request.home;

@@ -22,6 +22,7 @@ class TransactionModel final : public Model {
   TransactionModel() {
     transactions.process().set_fail([](const Status& status) { end_job(1, "%s", status.message().c_str()); });
   }
+  Status listen(Transport& transport, const Job&) override { return transactions.listen(transport), Status(); }
   Status start(Memory& memory, const Options& options) override { return transactions.start(memory, options); }
   Status end_work(const char* call) override { return require_outside_work(call), Status(); }
   Status finish() override { return end_work("the end of the job"); }
@@ -195,6 +196,8 @@ TX_EXPORT void hiroba_tx_free(void* object) {
   if (object == nullptr) return;
   Transaction* const running = Transaction::running();
   if (running == nullptr) return free_object(object);
+  if (running->is_far(object) && in_heap(object))
+    running->touch(object, process_memory("hiroba_tx_free").heap().size(object));
   running->on_commit({free_object, object});
 }
 
@@ -242,7 +245,7 @@ TX_EXPORT void hiroba_tx_stats(hiroba_tx_statistics* out) {
 TX_EXPORT void hiroba_tx_fence(void) {
   if (Transaction::running() != nullptr) TransactionModel::refuse(*Transaction::running(), "hiroba_tx_fence");
   require(instance<TransactionModel>().transactions.process().await_all());
-  if (process_started()) process_memory("hiroba_tx_fence").consistency().sync();
+  if (process_started()) process_memory("hiroba_tx_fence").past_cache().synchronise();
 }
 
 // ---- for transaction.hpp -------------------------------------------------------------------------------------------

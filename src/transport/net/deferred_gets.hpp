@@ -28,8 +28,7 @@ class DeferredGets {
   // Takes the get if it is too early; returns false if not.
   bool defer(int source, const Head& head, const char* payload, size_t bytes) {
     if (!is_ahead(head.epoch)) return false;
-    Get& get = gets_.emplace_back(Get{source, head, {}});
-    std::memcpy(get.payload, payload, std::min(bytes, sizeof get.payload));
+    gets_.push_back({source, head, std::vector<char>(payload, payload + bytes)});
     waiting_.store(gets_.size());
     return true;
   }
@@ -41,7 +40,8 @@ class DeferredGets {
     std::vector<Get> gets;
     std::swap(gets, gets_);  // serving a get may add others
     for (const Get& get : gets)
-      if (!defer(get.source, get.head, get.payload, sizeof get.payload)) serve(get.source, get.head, get.payload);
+      if (!defer(get.source, get.head, get.payload.data(), get.payload.size()))
+        serve(get.source, get.head, get.payload.data());
     waiting_.store(gets_.size());
   }
 
@@ -49,7 +49,7 @@ class DeferredGets {
   struct Get {
     int source;
     Head head;
-    char payload[std::max(Piggyback::max_piggyback, sizeof(RemoteBox))];
+    std::vector<char> payload;
   };
   std::atomic<uint32_t> epoch_{0};
   std::vector<Get> gets_;

@@ -1,0 +1,41 @@
+// Part of the contract of this floor: access to shared memory at its home, past the program's view and the page cache,
+// for floors above that keep their own order of accesses (transactions).
+//
+// Owner: Memory. Thread-safe; changed() may send this rank's writes to the page home.
+#pragma once
+
+#include <cstdint>
+
+#include "base/status.hpp"
+
+namespace hiroba {
+
+struct MemoryParts;
+
+class PastCache {
+ public:
+  explicit PastCache(MemoryParts& parts) : parts_(parts) {}
+
+  struct Place {
+    int rank;         // the home
+    uint64_t offset;  // in the address range
+    bool here;        // the home is on this node
+  };
+  // Fails if the address is in no array.
+  Status locate(const void* address, Place& out) const;
+  // Returns the address at which this process accesses it at its home; null if that takes messages. With option check
+  // an access there does not count as one of the program.
+  char* reach(const Place& place) const;
+  // Returns true if reach() is the program's own view.
+  bool is_view(const Place& place) const;
+  // The caller has changed the home by reach() or a message: the page goes into this rank's notices, and its copy here
+  // is dropped.
+  void changed(const Place& place) const;
+  // Sends this rank's writes home and drops its copies: what it then reads is what the homes have.
+  void synchronise() const;
+
+ private:
+  MemoryParts& parts_;
+};
+
+}  // namespace hiroba

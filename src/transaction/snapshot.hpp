@@ -1,0 +1,95 @@
+// The view of memory that one attempt of a transaction has: values of one moment, which moves on when a load finds
+// something newer. It notes what was read, and whether that is still there. README.md argues why this is opaque.
+//
+// Owner: a Transaction, whose thread alone uses it. Loads allocate only when the list of reads grows.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "transaction/far_homes.hpp"
+#include "transaction/process_part.hpp"
+
+namespace hiroba {
+
+// Stripes that a commit has locked, with the versions that they had.
+struct StripeLock {
+  StripeWord* stripe;
+  uint64_t version;
+};
+
+class Snapshot {
+ public:
+  explicit Snapshot(TransactionProcess& process) : process_(process), far_reads_(process) {}
+
+  // The process has another domain. `slot`: this thread's in it.
+  void enter(TransactionDomain& domain, uint32_t slot);
+  // Begins an attempt, and returns the clock of this node.
+  uint64_t begin();
+  // Forgets what was read.
+  void clear();
+
+  uint64_t version() const { return version_; }
+  StripeWord& stripe_of(uint64_t address) const {
+    return words_[address >> stripe_shift_ & (TransactionDomain::stripes - 1)];
+  }
+  // Returns true if the home of the memory is on another node, or it is not to be accessed by its address.
+  bool is_far(uint64_t address) const { return address - far_base_ < far_bytes_; }
+  bool has_far() const { return far_bytes_ != 0; }
+
+  // Loads an object at a multiple of its size. Returns false, without effect, in all cases that need more than a look.
+  template <typename T>
+  bool load(const T* at, T& out) {
+    const auto address = reinterpret_cast<uint64_t>(at);
+    if (is_far(address)) [[unlikely]]
+      return false;
+    StripeWord& stripe = stripe_of(address);
+    const uint64_t before = stripe.word.load(std::memory_order_acquire);
+    // Acquires: the second look at the stripe comes after it, and sees the lock of a thread whose store this is.
+    out = std::atomic_ref(*const_cast<T*>(at)).load(std::memory_order_acquire);
+    if (before != stripe.word.load(std::memory_order_relaxed) || before > version_) [[unlikely]]
+      return false;
+    reads_.push_back({&stripe, before});
+    return true;
+  }
+  // Loads the word of 8 bytes at a multiple of 8. Returns false if the attempt has to restart.
+  [[gnu::noinline]] bool load_word(uint64_t address, uint64_t& out);
+
+  bool has_read() const { return !reads_.empty() || far_reads_.any(); }
+  // Returns true if all that was read is still there, or locked by this thread with that version.
+  bool is_valid(const std::vector<StripeLock>& locks) const;
+  // The same for what has its home on this node, or in memory that this process reaches.
+  bool is_near_valid(const std::vector<StripeLock>& locks) const;
+  const FarReads& far_reads() const { return far_reads_; }
+
+ private:
+  struct Read {
+    StripeWord* stripe;
+    uint64_t version;
+  };
+  struct Clock {
+    uint64_t version = 0;
+    bool known = false;  // since the begin
+  };
+  bool load_reached(TransactionDomain& domain, uint64_t& version, uint64_t address, const char* data, uint64_t& out);
+  bool load_far(uint64_t address, uint64_t& out);
+  bool extend(TransactionDomain& domain, uint64_t& version);
+  bool extend_far(int node, uint64_t clock);
+
+  // Used by each load.
+  StripeWord* words_ = nullptr;
+  uint64_t version_ = 0;
+  int stripe_shift_ = 0;
+  uint64_t far_base_ = 0, far_bytes_ = 0;
+  std::vector<Read> reads_;
+
+  TransactionProcess& process_;
+  TransactionDomain* domain_ = nullptr;
+  TransactionSlot* slot_ = nullptr;
+  uint32_t slot_number_ = 0;
+  std::vector<Clock> clocks_;  // of other nodes
+  FarReads far_reads_;
+};
+
+}  // namespace hiroba

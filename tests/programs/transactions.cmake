@@ -1,0 +1,33 @@
+# Transactions against sequential oracles. Each line: name, ranks, nodes, transactions of a thread, threads, seed; then
+# options.
+test_program(transactions transactions.cpp)
+set_source_files_properties(transactions.cpp PROPERTIES COMPILE_OPTIONS "-fexceptions;-frtti")
+foreach(line
+    "alone 1 1 5000 3 1"
+    "pair 2 1 5000 2 2"
+    "four 4 1 1000 1 3 TRANSACTION_STRIPE=4096"
+    "narrow 3 1 1000 1 4 TRANSACTION_STRIPE=16 TRANSACTION_RETRIES=0"
+    "few_retries 2 1 1000 2 5 TRANSACTION_RETRIES=1"
+    "two_nodes 2 2 1000 2 6"
+    "three_nodes 3 3 500 1 7"
+    "uneven 4 3 500 1 8 TRANSACTION_STRIPE=16"
+    "ucx 2 2 60 2 9 TRANSPORT=ucx"
+    "ucx_uneven 3 2 60 1 10 TRANSPORT=ucx TRANSACTION_RETRIES=2"
+    "mpi 3 3 40 1 11 TRANSPORT=mpi"
+    "chaos 2 2 200 1 12 CHAOS=5"
+    "chaos_ucx 2 2 20 1 13 CHAOS=7 TRANSPORT=ucx"
+    "check 2 1 300 1 14 CHECK=yes"
+    "check_nodes 2 2 200 1 15 CHECK=yes")
+  separate_arguments(words UNIX_COMMAND ${line})
+  list(POP_FRONT words name ranks nodes each threads seed)
+  hiroba_run_test(programs.transactions.${name} ${ranks} ${nodes} transactions random ${each} ${threads} ${seed}
+    MATCH done SECONDS 60)
+  with(programs.transactions.${name} TIMEOUT=30 ${words})
+endforeach()
+foreach(line "alone 1 1" "pair 2 1" "two_nodes 2 2" "three 3 2 CHAOS=3" "ucx 2 2 TRANSPORT=ucx"
+    "ucx_three 3 3 TRANSPORT=ucx" "mpi 2 2 TRANSPORT=mpi" "check 2 1 CHECK=yes" "check_nodes 2 2 CHECK=yes")
+  separate_arguments(words UNIX_COMMAND ${line})
+  list(POP_FRONT words name ranks nodes)
+  hiroba_run_test(programs.transactions.features.${name} ${ranks} ${nodes} transactions features MATCH done SECONDS 60)
+  with(programs.transactions.features.${name} TIMEOUT=30 ${words})
+endforeach()
