@@ -10,56 +10,45 @@ namespace hiroba {
 
 Transaction::~Transaction() {
   if (slot_ != nullptr && domain_ == &process_.here()) process_.give_slot(*domain_, slot_number_);
-  process_.remove_counts(counts_);
+  process_.counts().remove(counts_);
 }
 
 // ---- begin and end -------------------------------------------------------------------------------------------------
 
-void Transaction::begin(const Block& block, bool alone) {
-  if (depth_++ > 0) return;
-  block_ = block, wants_alone_ |= alone;
-  require(enter());
-  begin_attempt();
-  running_ = this;
-}
-
 // A job has begun or ended since this thread's latest transaction if the domain is another one; that of an ended job is
 // gone.
-Status Transaction::enter() {
-  if (domain_ == &process_.here()) return {};
-  domain_ = &process_.here(), slot_ = nullptr;
-  HIROBA_TRY(process_.take_slot(slot_number_));
+void Transaction::enter() {
+  domain_ = &process_.here();
+  process_.require(process_.take_slot(slot_number_));
   slot_ = &domain_->slots[slot_number_];
   snapshot_.enter(*domain_, slot_number_), commit_.enter(*domain_, slot_number_);
-  random_ = static_cast<uint64_t>(this_thread()) * 0x9e3779b97f4a7c15 | 1;
-  return {};
-}
-
-void Transaction::require(const Status& status) const {
-  if (!status.ok()) process_.fail(status);
 }
 
 // The exchange comes before all loads of the attempt: a thread that has committed sees the slot, or its commit is seen.
 // It also comes before the look at `serial`: a thread that wants to run alone sees the slot, or its word is seen.
-void Transaction::begin_attempt() {
+void Transaction::begin(const Block& block, bool alone) {
+  if (depth_++ > 0) return;
+  block_ = block, wants_alone_ |= alone;
+  if (domain_ != &process_.here()) enter();
   slot_->begun.store(reinterpret_cast<uint64_t>(block_.place), std::memory_order_relaxed);
   if (wants_alone_ || aborts_ >= process_.settings().attempts) {
-    require(process_.begin_alone(block_.place));
+    process_.require(process_.others().begin_alone(block_.place));
     alone_ = true;
     counts_.add(TransactionCounts::alone);
   }
   for (;;) {
     slot_->state.exchange(TransactionSlot::state_of(snapshot_.begin()));
-    if (alone_ || domain_->serial.load(std::memory_order_acquire) == 0) return;
+    if (alone_ || domain_->serial.load(std::memory_order_acquire) == 0) break;
     slot_->state.store(0, std::memory_order_release);
-    require(process_.await_end_of_alone(block_.place));
+    process_.require(process_.others().await_end_of_alone(block_.place));
   }
+  running_ = this;
 }
 
 // After it, others need not wait for this attempt.
 void Transaction::end_attempt() {
   slot_->state.exchange(0);
-  if (alone_) process_.end_alone(), alone_ = false;
+  if (alone_) process_.others().end_alone(), alone_ = false;
 }
 
 bool Transaction::commit() {
@@ -74,24 +63,15 @@ bool Transaction::commit() {
   counts_.commit(aborts_, wrote);
   depth_ = 0, aborts_ = 0, wants_alone_ = false, running_ = nullptr;
   writes_.clear(), snapshot_.clear();
-  on_abort_.clear();
+  actions_.committed();
   return true;
-}
-
-// Actions may begin transactions.
-void Transaction::run_actions() {
-  if (on_commit_.empty()) return;
-  const std::vector<Action> actions = std::exchange(on_commit_, {});
-  for (const Action& action : actions) action.function(action.argument);
 }
 
 void Transaction::undo_all() {
   writes_.clear(), snapshot_.clear();
   end_attempt();
   depth_ = 0, running_ = nullptr;
-  on_commit_.clear();
-  const std::vector<Action> actions = std::exchange(on_abort_, {});
-  for (size_t i = actions.size(); i-- > 0;) actions[i].function(actions[i].argument);
+  actions_.run_aborted();
 }
 
 void Transaction::cancel() {
@@ -103,7 +83,8 @@ void Transaction::restart() {
   undo_all();
   ++aborts_;
   counts_.add(TransactionCounts::aborts);
-  back_off();
+  backoff_.wait(aborts_);
+  process_.drive();
   block_.restart(block_.context);
   __builtin_unreachable();
 }
@@ -117,17 +98,7 @@ void Transaction::run_alone() {
 
 void Transaction::undo(const Savepoint& to) {
   writes_.undo(to.writes);
-  on_commit_.resize(to.on_commit);
-  for (; on_abort_.size() > to.on_abort; on_abort_.pop_back()) on_abort_.back().function(on_abort_.back().argument);
-}
-
-// Waits longer after each abort, for a random time: two transactions that abort each other then part.
-void Transaction::back_off() {
-  random_ ^= random_ << 13, random_ ^= random_ >> 7, random_ ^= random_ << 17;
-  const uint64_t most = uint64_t{16} << std::min<uint64_t>(aborts_, 10);
-  for (uint64_t i = random_ % most; i > 0; --i) cpu_relax();
-  if (aborts_ > 2) sched_yield();
-  process_.drive();
+  actions_.undo(to.actions);
 }
 
 // ---- retry ---------------------------------------------------------------------------------------------------------
@@ -152,12 +123,6 @@ void Transaction::await_change() {
   undo_all();
 }
 
-void Transaction::retry() {
-  await_change();
-  block_.restart(block_.context);
-  __builtin_unreachable();
-}
-
 // ---- loads and stores ----------------------------------------------------------------------------------------------
 
 uint64_t Transaction::load_word(uint64_t address, uint64_t mask) {
@@ -168,31 +133,33 @@ uint64_t Transaction::load_word(uint64_t address, uint64_t mask) {
   return written == nullptr ? value : (value & ~written->mask) | written->value;
 }
 
-void Transaction::read(void* to, const void* from, size_t bytes) {
+void read_bytes(Transaction& transaction, void* to, const void* from, size_t bytes) {
   auto* out = static_cast<char*>(to);
   for (auto at = reinterpret_cast<uint64_t>(from); bytes > 0;) {
     const uint64_t skip = at % 8, part = std::min<uint64_t>(bytes, 8 - skip);
-    const uint64_t word = load(reinterpret_cast<const uint64_t*>(at - skip));  // NOLINT(performance-no-int-to-ptr)
+    const uint64_t word =
+        transaction.load(reinterpret_cast<const uint64_t*>(at - skip));  // NOLINT(performance-no-int-to-ptr)
     std::memcpy(out, reinterpret_cast<const char*>(&word) + skip, part);
     out += part, at += part, bytes -= part;
   }
 }
 
-void Transaction::write(void* to, const void* from, size_t bytes) {
+void write_bytes(Transaction& transaction, void* to, const void* from, size_t bytes) {
   const auto* in = static_cast<const char*>(from);
   for (auto at = reinterpret_cast<uint64_t>(to); bytes > 0;) {
     const uint64_t skip = at % 8, part = std::min<uint64_t>(bytes, 8 - skip);
     uint64_t word = 0;
     std::memcpy(reinterpret_cast<char*>(&word) + skip, in, part);
-    writes_.add(at - skip, word, ~uint64_t{0} >> (64 - 8 * part) << (8 * skip));
+    transaction.store_bytes(at - skip, word, ~uint64_t{0} >> (64 - 8 * part) << (8 * skip));
     in += part, at += part, bytes -= part;
   }
 }
 
-void Transaction::touch(const void* object, size_t bytes) {
+void touch_bytes(Transaction& transaction, const void* object, size_t bytes) {
   const auto begin = reinterpret_cast<uint64_t>(object);
-  const uint64_t stripe = uint64_t{1} << process_.settings().stripe_shift;
-  for (uint64_t at = begin / 8 * 8; at < begin + bytes; at = (at / stripe + 1) * stripe) writes_.add(at, 0, 0);
+  const uint64_t stripe = transaction.snapshot().stripe_bytes();
+  for (uint64_t at = begin / 8 * 8; at < begin + bytes; at = (at / stripe + 1) * stripe)
+    transaction.store_bytes(at, 0, 0);
 }
 
 bool Transaction::commit_writes() {
@@ -201,7 +168,7 @@ bool Transaction::commit_writes() {
   end_attempt();
   if (version == 0) return true;  // nothing on this node
   domain_->wake_sleepers();
-  require(process_.await_older(version, slot_number_));
+  process_.require(process_.others().await_older(version, slot_number_));
   return true;
 }
 

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <vector>
 
+#include "transaction/actions.hpp"
 #include "transaction/commit.hpp"
 #include "transaction/domain.hpp"
 #include "transaction/process_part.hpp"
@@ -28,14 +29,9 @@ class Transaction {
     void* context = nullptr;
     const char* place = "";
   };
-  struct Action {
-    void (*function)(void* argument);
-    void* argument;
-  };
-
   explicit Transaction(TransactionProcess& process)
       : snapshot_(process), process_(process), commit_(process, snapshot_, writes_) {
-    process_.add_counts(counts_);
+    process_.counts().add(counts_);
   }
   Transaction(const Transaction&) = delete;
   ~Transaction();
@@ -45,17 +41,14 @@ class Transaction {
   const Block& block() const { return block_; }
   // Begins, or, if it has begun, goes deeper. `alone`: nothing else runs until its end.
   void begin(const Block& block, bool alone);
-  // Ends the innermost block; true if the transaction has committed by that. Then run_actions() is due.
+  // Ends the innermost block; true if the transaction has committed by that. Then actions().run_committed() is due.
   bool commit();
-  void run_actions();
   // Undoes everything; the transaction is over.
   void cancel();
   // Undoes everything, and runs the block again.
   [[noreturn]] void restart();
-  // The same once something that was read has changed.
-  [[noreturn]] void retry();
-  void await_change();  // undoes everything, and returns
-  bool has_read() const { return snapshot_.has_read(); }
+  // Undoes everything once something that was read has changed. The block is to run again.
+  void await_change();
   // Goes on as one that runs alone; restarts unless it does.
   void run_alone();
 
@@ -73,22 +66,20 @@ class Transaction {
   void store(T* at, T value) {
     const auto address = reinterpret_cast<uint64_t>(at);
     const unsigned shift = address % 8 * 8;
-    writes_.add(address & ~uint64_t{7}, static_cast<uint64_t>(value) << shift, mask_of<T>() << shift);
+    store_bytes(address & ~uint64_t{7}, static_cast<uint64_t>(value) << shift, mask_of<T>() << shift);
   }
-  void read(void* to, const void* from, size_t bytes);
-  void write(void* to, const void* from, size_t bytes);
+  // Stores the bytes that the mask selects of the word at this multiple of 8. With none of them, the commit gives the
+  // memory a new version all the same: who has seen it restarts.
+  void store_bytes(uint64_t word, uint64_t value, uint64_t mask) { writes_.add(word, value, mask); }
 
-  // The commit gives these bytes, which it frees, a new version: who has seen them restarts. Needed if is_far().
-  bool is_far(const void* object) const { return snapshot_.is_far(reinterpret_cast<uint64_t>(object)); }
-  void touch(const void* object, size_t bytes);
-  void on_commit(const Action& action) { on_commit_.push_back(action); }
-  void on_abort(const Action& action) { on_abort_.push_back(action); }
+  const Snapshot& snapshot() const { return snapshot_; }
+  TransactionActions& actions() { return actions_; }
 
   struct Savepoint {
     WriteSet::Savepoint writes;
-    uint64_t on_commit, on_abort;
+    TransactionActions::Savepoint actions;
   };
-  Savepoint save() { return {writes_.save(), on_commit_.size(), on_abort_.size()}; }
+  Savepoint save() { return {writes_.save(), actions_.save()}; }
   void undo(const Savepoint& to);
   void release() { writes_.release(); }
 
@@ -99,14 +90,11 @@ class Transaction {
   static constexpr uint64_t mask_of() {
     return ~uint64_t{0} >> (64 - 8 * sizeof(T));
   }
-  void require(const Status& status) const;
-  Status enter();
-  void begin_attempt();
+  void enter();
   void end_attempt();
   void undo_all();
   [[gnu::noinline]] uint64_t load_word(uint64_t address, uint64_t mask);
   bool commit_writes();
-  void back_off();
 
   WriteSet writes_;
   Snapshot snapshot_;
@@ -117,11 +105,17 @@ class Transaction {
   int depth_ = 0;
   bool alone_ = false, wants_alone_ = false;
   uint64_t aborts_ = 0;  // of this transaction
-  uint64_t random_ = 0;
+  ConflictBackoff backoff_;
   TransactionCounts counts_;
   Block block_;
   Commit commit_;
-  std::vector<Action> on_commit_, on_abort_;
+  TransactionActions actions_;
 };
+
+// Copy memory of any length and alignment. Give an object that a commit will free, of memory that is far (Snapshot), a
+// new version.
+void read_bytes(Transaction& transaction, void* to, const void* from, size_t bytes);
+void write_bytes(Transaction& transaction, void* to, const void* from, size_t bytes);
+void touch_bytes(Transaction& transaction, const void* object, size_t bytes);
 
 }  // namespace hiroba

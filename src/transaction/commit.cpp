@@ -70,8 +70,7 @@ void Commit::find_targets() {
   for (const WriteSet::Entry& entry : writes_.entries()) {
     Target target = {{0, 0, true}, reinterpret_cast<char*>(entry.address)};  // NOLINT(performance-no-int-to-ptr)
     if (snapshot_.is_far(entry.address)) {
-      const Status found = process_.locate(entry.address, target.place);
-      if (!found.ok()) process_.fail(found);
+      process_.require(process_.locate(entry.address, target.place));
       target.data = process_.memory()->past_cache().reach(target.place);
       if (target.data == nullptr) add_far(entry, target, process_.memory()->job().node_of(target.place.rank));
     }
@@ -116,9 +115,9 @@ bool Commit::ask(const Far& far, FarHomes::Kind kind, const void* items, size_t 
   return true;
 }
 
-// What was read at a home that is not the last one to be locked is locked, too: then its validation holds until the
-// commit, and needs no other message. At the last one all other locks are held already. A list in several messages
-// counts as several homes.
+// At a home that is not the last one to be locked, stripes that were only read are locked, too: then their validation
+// holds until the commit, and needs no other message. At the last one all other locks are held already. A list in
+// several messages counts as several homes.
 bool Commit::lock_far(size_t& locked) {
   for (locked = 0; locked < far_.size(); ++locked) {
     Far& far = far_[locked];

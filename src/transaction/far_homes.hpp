@@ -14,6 +14,7 @@
 #include "base/wait.hpp"
 #include "memory/memory.hpp"
 #include "transaction/domain.hpp"
+#include "transport/transport.hpp"
 
 namespace hiroba {
 

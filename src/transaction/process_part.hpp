@@ -1,46 +1,19 @@
-// The state that all transactions of this process share: its domain, how it reaches those of other nodes, the right to
-// run alone, and counts.
+// The state that all transactions of this process share: its domain, and how it reaches those of other nodes.
 //
 // Owner: Transactions. start() and stop() while no transaction runs; the rest is thread-safe.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <bit>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "memory/memory.hpp"
+#include "transaction/counts.hpp"
 #include "transaction/domain.hpp"
 #include "transaction/far_homes.hpp"
+#include "transaction/others.hpp"
 
 namespace hiroba {
-
-// Counts of one thread, which others read at any time.
-class TransactionCounts {
- public:
-  enum Kind { commits, read_only, aborts, retries, alone, most_aborts, messages, histogram, kinds = histogram + 16 };
-  uint64_t operator[](int kind) const { return values_[static_cast<size_t>(kind)].load(std::memory_order_relaxed); }
-  void set(int kind, uint64_t value) { values_[static_cast<size_t>(kind)].store(value, std::memory_order_relaxed); }
-  void add(int kind, uint64_t more = 1) { set(kind, (*this)[kind] + more); }
-  // A transaction has committed after some aborts.
-  void commit(uint64_t aborted, bool wrote) {
-    add(commits);
-    if (!wrote) add(read_only);
-    add(histogram + std::min(static_cast<int>(std::bit_width(aborted)), kinds - histogram - 1));
-    if (aborted > (*this)[most_aborts]) set(most_aborts, aborted);
-  }
-  void merge(const TransactionCounts& other) {
-    for (int kind = 0; kind < kinds; ++kind)
-      set(kind, kind == most_aborts ? std::max((*this)[kind], other[kind]) : (*this)[kind] + other[kind]);
-  }
-
- private:
-  std::array<std::atomic<uint64_t>, kinds> values_{};
-};
 
 struct TransactionSettings {
   int stripe_shift = 6;
@@ -72,40 +45,20 @@ class TransactionProcess {
   Status take_slot(uint32_t& slot);
   static void give_slot(TransactionDomain& domain, uint32_t slot);
 
-  // Blocks until this transaction alone runs in the whole job; `place` is where it begins. The caller is in none.
-  Status begin_alone(const char* place);
-  void end_alone();
-  // Blocks until no transaction runs alone.
-  Status await_end_of_alone(const char* place) const;
-  // Blocks until each transaction of this node that began with an older snapshot has ended, or has a newer one.
-  Status await_older(uint64_t version, uint32_t self) const;
-  // Blocks until all transactions that run now, on any node, have ended or run again.
-  Status await_all() const;
   // Advances what others wait for. True if anything happened.
   bool drive() const;
   // Calls done() until it is true; ends with a status after option timeout. `waits_for`: text for people.
   Status await(const std::function<bool()>& done, const std::function<std::string()>& waits_for) const;
-  // Ends the job with the status, where a function cannot return it.
-  [[noreturn]] void fail(const Status& status) const {
-    fail_(status);
-    __builtin_unreachable();
+  // Ends the job with the status, if it is an error, where a function cannot return it.
+  void require(const Status& status) const {
+    if (!status.ok()) fail_(status);
   }
   void set_fail(void (*fail)(const Status& status)) { fail_ = fail; }
 
-  // A thread's counts, from its first transaction to its end.
-  void add_counts(const TransactionCounts& counts);
-  void remove_counts(const TransactionCounts& counts);
-  void sum_counts(TransactionCounts& out) const;
+  OtherTransactions& others() { return others_; }
+  CountsOfThreads& counts() { return counts_; }
 
  private:
-  Status await_slot(TransactionDomain& domain, uint32_t slot, uint64_t seen, uint64_t version) const;
-  Status await_slots(TransactionDomain& domain, bool all_ends) const;
-  Status await_far_slots(int node, bool ends) const;
-  Status await_all_slots(bool ends) const;
-  std::string describe(const TransactionDomain& domain, uint32_t slot) const;
-  Status take_token(const char* place);
-  void set_serial(bool on) const;
-
   TransactionDomain* own_;  // without a job
   TransactionDomain* here_;
   Memory* memory_ = nullptr;
@@ -114,9 +67,8 @@ class TransactionProcess {
   std::vector<TransactionDomain*> domains_;  // by node
   uint64_t far_base_ = 0, far_bytes_ = 0;
   FarHomes far_homes_;
-  mutable std::mutex counts_lock_;
-  std::vector<const TransactionCounts*> counts_;
-  TransactionCounts ended_;  // of threads that have ended
+  OtherTransactions others_{*this};
+  CountsOfThreads counts_;
   void (*fail_)(const Status& status) = nullptr;
 };
 

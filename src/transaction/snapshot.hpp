@@ -36,6 +36,7 @@ class Snapshot {
   }
   // Returns true if the home of the memory is on another node, or it is not to be accessed by its address.
   bool is_far(uint64_t address) const { return address - far_base_ < far_bytes_; }
+  uint64_t stripe_bytes() const { return uint64_t{1} << stripe_shift_; }
   bool has_far() const { return far_bytes_ != 0; }
 
   // Loads an object at a multiple of its size. Returns false, without effect, in all cases that need more than a look.

@@ -101,7 +101,7 @@ void store(T* at, T value, const char* call) {
 void require_retry(const Transaction& transaction) {
   const char* const place = transaction.block().place;
   if (transaction.alone()) end_job(1, "%s: retry in a transaction that is irrevocable", place);
-  if (!transaction.has_read())
+  if (!transaction.snapshot().has_read())
     end_job(1, "%s: retry in a transaction that has read nothing would wait for ever; read what it waits for", place);
 }
 
@@ -130,7 +130,7 @@ void* allocate(size_t bytes, int home, const char* call) {
     out = std::malloc(bytes);
     if (out == nullptr) end_job(1, "%s(%zu): no memory", call, bytes);
   }
-  if (Transaction::running() != nullptr) Transaction::running()->on_abort({free_object, out});
+  if (Transaction::running() != nullptr) Transaction::running()->actions().on_abort({free_object, out});
   return out;
 }
 
@@ -161,7 +161,7 @@ TX_EXPORT void hiroba_tx_commit(hiroba_tx_frame* frame) {
   frame->open = 0;
   if (!transaction.commit()) return;
   latest_value = 0;
-  transaction.run_actions();
+  transaction.actions().run_committed();
 }
 
 TX_EXPORT void hiroba_tx_jump(hiroba_tx_frame* frame) { _longjmp(frame->jump, 1); }
@@ -176,14 +176,15 @@ TX_EXPORT void hiroba_tx_store_uint32(uint32_t* at, uint32_t value) { store(at, 
 TX_EXPORT void hiroba_tx_store_uint64(uint64_t* at, uint64_t value) { store(at, value, "hiroba_tx_store_uint64"); }
 
 TX_EXPORT void hiroba_tx_read(void* to, const void* shared, size_t bytes) {
-  if (Transaction* const running = Transaction::running(); running != nullptr) return running->read(to, shared, bytes);
-  alone("hiroba_tx_read", [=](Transaction& transaction) { transaction.read(to, shared, bytes); });
+  if (Transaction* const running = Transaction::running(); running != nullptr)
+    return read_bytes(*running, to, shared, bytes);
+  alone("hiroba_tx_read", [=](Transaction& transaction) { read_bytes(transaction, to, shared, bytes); });
 }
 
 TX_EXPORT void hiroba_tx_write(void* shared, const void* from, size_t bytes) {
   if (Transaction* const running = Transaction::running(); running != nullptr)
-    return running->write(shared, from, bytes);
-  alone("hiroba_tx_write", [=](Transaction& transaction) { transaction.write(shared, from, bytes); });
+    return write_bytes(*running, shared, from, bytes);
+  alone("hiroba_tx_write", [=](Transaction& transaction) { write_bytes(transaction, shared, from, bytes); });
 }
 
 TX_EXPORT void* hiroba_tx_malloc(size_t bytes) { return allocate(bytes, Heap::caller, "hiroba_tx_malloc"); }
@@ -196,9 +197,9 @@ TX_EXPORT void hiroba_tx_free(void* object) {
   if (object == nullptr) return;
   Transaction* const running = Transaction::running();
   if (running == nullptr) return free_object(object);
-  if (running->is_far(object) && in_heap(object))
-    running->touch(object, process_memory("hiroba_tx_free").heap().size(object));
-  running->on_commit({free_object, object});
+  if (running->snapshot().is_far(reinterpret_cast<uint64_t>(object)) && in_heap(object))
+    touch_bytes(*running, object, process_memory("hiroba_tx_free").heap().size(object));
+  running->actions().on_commit({free_object, object});
 }
 
 TX_EXPORT void hiroba_tx_abort(int value) {
@@ -216,15 +217,18 @@ TX_EXPORT void hiroba_tx_abort(int value) {
 TX_EXPORT void hiroba_tx_retry(void) {
   Transaction& transaction = in_transaction("hiroba_tx_retry");
   require_retry(transaction);
-  transaction.retry();
+  hiroba_tx_frame& frame = frame_of(transaction);
+  transaction.await_change();
+  frame.restart(&frame);
+  __builtin_unreachable();
 }
 
 TX_EXPORT void hiroba_tx_irrevocable(void) { in_transaction("hiroba_tx_irrevocable").run_alone(); }
 TX_EXPORT void hiroba_tx_on_commit(void (*action)(void*), void* argument) {
-  in_transaction("hiroba_tx_on_commit").on_commit({action, argument});
+  in_transaction("hiroba_tx_on_commit").actions().on_commit({action, argument});
 }
 TX_EXPORT void hiroba_tx_on_abort(void (*action)(void*), void* argument) {
-  in_transaction("hiroba_tx_on_abort").on_abort({action, argument});
+  in_transaction("hiroba_tx_on_abort").actions().on_abort({action, argument});
 }
 
 TX_EXPORT int hiroba_tx_value(void) { return latest_value; }
@@ -236,7 +240,8 @@ TX_EXPORT int hiroba_tx_depth(void) {
 TX_EXPORT void hiroba_tx_stats(hiroba_tx_statistics* out) {
   using Counts = hiroba::TransactionCounts;
   Counts sum;
-  instance<TransactionModel>().transactions.process().sum_counts(sum);
+  instance<TransactionModel>().transactions.process().counts().sum(sum);
+  sum.add(Counts::messages, instance<TransactionModel>().transactions.process().far_homes().messages());
   *out = {sum[Counts::commits], sum[Counts::read_only],   sum[Counts::aborts],   sum[Counts::retries],
           sum[Counts::alone],   sum[Counts::most_aborts], sum[Counts::messages], {}};
   for (int i = 0; i < 16; ++i) out->histogram[i] = sum[Counts::histogram + i];
@@ -244,7 +249,7 @@ TX_EXPORT void hiroba_tx_stats(hiroba_tx_statistics* out) {
 
 TX_EXPORT void hiroba_tx_fence(void) {
   if (Transaction::running() != nullptr) TransactionModel::refuse(*Transaction::running(), "hiroba_tx_fence");
-  require(instance<TransactionModel>().transactions.process().await_all());
+  require(instance<TransactionModel>().transactions.process().others().await_all());
   if (process_started()) process_memory("hiroba_tx_fence").past_cache().synchronise();
 }
 

@@ -1,0 +1,63 @@
+// Calls that the program has asked for at the end of a transaction, and the time that a transaction waits after it was
+// undone.
+//
+// Owner: a Transaction, whose thread alone uses both. Actions run outside of the transaction, and may begin others.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "base/wait.hpp"
+
+namespace hiroba {
+
+class TransactionActions {
+ public:
+  struct Action {
+    void (*function)(void* argument);
+    void* argument;
+  };
+  struct Savepoint {
+    uint64_t commits, aborts;
+  };
+
+  void on_commit(const Action& action) { commits_.push_back(action); }
+  void on_abort(const Action& action) { aborts_.push_back(action); }
+  void committed() { aborts_.clear(); }
+  void run_committed() {
+    if (commits_.empty()) return;
+    for (const Action& action : std::exchange(commits_, {})) action.function(action.argument);
+  }
+  void run_aborted() {
+    commits_.clear();
+    std::vector<Action> actions = std::exchange(aborts_, {});
+    for (; !actions.empty(); actions.pop_back()) actions.back().function(actions.back().argument);
+  }
+
+  Savepoint save() const { return {commits_.size(), aborts_.size()}; }
+  void undo(const Savepoint& to) {
+    commits_.resize(to.commits);
+    for (; aborts_.size() > to.aborts; aborts_.pop_back()) aborts_.back().function(aborts_.back().argument);
+  }
+
+ private:
+  std::vector<Action> commits_, aborts_;
+};
+
+// Waits longer after each abort, for a random time: two transactions that abort each other then part.
+class ConflictBackoff {
+ public:
+  void wait(uint64_t aborts) {
+    if (random_ == 0) random_ = reinterpret_cast<uintptr_t>(this) * 0x9e3779b97f4a7c15 | 1;
+    random_ ^= random_ << 13, random_ ^= random_ >> 7, random_ ^= random_ << 17;
+    for (uint64_t i = random_ % (uint64_t{16} << std::min<uint64_t>(aborts, 10)); i > 0; --i) cpu_relax();
+    if (aborts > 2) sched_yield();
+  }
+
+ private:
+  uint64_t random_ = 0;
+};
+
+}  // namespace hiroba

@@ -1,0 +1,147 @@
+#include "transaction/others.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <cstddef>
+
+#include "base/debug/peek.hpp"
+#include "base/text.hpp"
+#include "base/wait.hpp"
+#include "collective/collective.hpp"
+#include "transaction/process_part.hpp"
+
+namespace hiroba {
+
+std::string OtherTransactions::describe(const TransactionDomain& domain, uint32_t slot) const {
+  const TransactionSlot& s = domain.slots[slot];
+  const int rank = static_cast<int>(s.owner.load()) - 1;
+  char place[128] = "";
+  if (s.process == getpid()) {
+    const std::string text(reinterpret_cast<const char*>(s.begun.load()));  // NOLINT(performance-no-int-to-ptr)
+    text.copy(place, sizeof place - 1);
+  } else if (process_.memory() == nullptr || !process_.memory()->job().is_here(rank) ||
+             !peek_process(process_.memory()->board(), rank, s.begun.load(), place, sizeof place - 1).ok()) {
+    place[0] = '\0';
+  }
+  return format("the transaction of thread %d of rank %d%s%s to end", s.thread.load(), rank,
+                place[0] == '\0' ? "" : ", begun at ", place);
+}
+
+// Waits until a slot that has been seen in a state is not in it, nor in one with a snapshot before `version`.
+Status OtherTransactions::await_slot(TransactionDomain& domain, uint32_t slot, uint64_t seen, uint64_t version) const {
+  TransactionSlot& s = domain.slots[slot];
+  const auto done = [&] {
+    const uint64_t now = s.state.load(std::memory_order_acquire);
+    return now == 0 || (version == 0 ? now != seen : TransactionSlot::snapshot_of(now) >= version);
+  };
+  for (Backoff backoff(process_.spins()); backoff.step();)
+    if (done()) return {};
+  return process_.await(done, [&] { return describe(domain, slot); });
+}
+
+Status OtherTransactions::await_older(uint64_t version, uint32_t self) const {
+  const uint32_t used = process_.here().used_slots.load(std::memory_order_acquire);
+  for (uint32_t slot = 0; slot < used; ++slot) {
+    const uint64_t state = process_.here().slots[slot].state.load(std::memory_order_acquire);
+    if (slot == self || state == 0 || TransactionSlot::snapshot_of(state) >= version) continue;
+    HIROBA_TRY(await_slot(process_.here(), slot, state, version));
+  }
+  return {};
+}
+
+// Waits until the attempts that run now are over; with `ends`, until no thread is in one.
+Status OtherTransactions::await_slots(TransactionDomain& domain, bool ends) const {
+  const uint32_t used = domain.used_slots;
+  for (uint32_t slot = 0; slot < used; ++slot) {
+    const uint64_t state = domain.slots[slot].state;
+    if (state != 0) HIROBA_TRY(await_slot(domain, slot, state, ends ? UINT64_MAX >> 1 : 0));
+  }
+  return {};
+}
+
+// The slots of a node whose memory this process does not reach.
+Status OtherTransactions::await_far_slots(int node, bool ends) const {
+  const int first = process_.memory()->job().first_rank_of(node);
+  const uint64_t domain = process_.memory()->transactions(first);
+  Transport& transport = process_.memory()->transport();
+  uint32_t used = 0;
+  transport.get(&used, first, domain + offsetof(TransactionDomain, used_slots), sizeof used);
+  std::vector<std::array<uint64_t, sizeof(TransactionSlot) / 8>> before(used), now(used);
+  const auto look = [&](auto& out) {
+    if (used > 0)
+      transport.get(out.data(), first, domain + offsetof(TransactionDomain, slots), used * sizeof(TransactionSlot));
+  };
+  look(before);
+  return process_.await(
+      [&] {
+        look(now);
+        for (uint32_t slot = 0; slot < used; ++slot)
+          if (before[slot][0] != 0 && now[slot][0] != 0 && (ends || now[slot][0] == before[slot][0])) return false;
+        return true;
+      },
+      [node] { return format("a transaction of node %d to end", node); });
+}
+
+Status OtherTransactions::await_all_slots(bool ends) const {
+  if (process_.memory() == nullptr) return await_slots(process_.here(), ends);
+  for (int node = 0; node < process_.nodes(); ++node)
+    HIROBA_TRY(process_.domain(node) != nullptr ? await_slots(*process_.domain(node), ends)
+                                                : await_far_slots(node, ends));
+  return {};
+}
+
+// ---- running alone -------------------------------------------------------------------------------------------------
+
+// Threads take the token in the order of their requests.
+Status OtherTransactions::take_token(const char* place) {
+  const std::string what = format("the transaction at %s, which waits for one that runs alone", place);
+  uint32_t ticket = 0;
+  if (process_.memory() != nullptr) {
+    const TicketLock token(process_.memory()->collective().world(), 0,
+                           process_.memory()->transactions(0) + offsetof(TransactionDomain, token));
+    return token.acquire([&] { return what; }, [&] { return what; }, ticket);
+  }
+  const std::atomic_ref next(process_.here().token[0]), serving(process_.here().token[1]);
+  ticket = next.fetch_add(1);
+  return process_.await([&] { return serving.load(std::memory_order_acquire) == ticket; }, [&] { return what; });
+}
+
+void OtherTransactions::set_serial(bool on) const {
+  if (process_.memory() == nullptr) {
+    process_.here().serial = on ? 1 : 0;
+    if (!on) ++process_.here().serial_ended;
+    return;
+  }
+  RemoteWords& words = process_.memory()->transport().words();
+  for (int node = 0; node < process_.nodes(); ++node) {
+    const int first = process_.memory()->job().first_rank_of(node);
+    const uint64_t domain = process_.memory()->transactions(first);
+    if (!on) words.fetch_add32(first, domain + offsetof(TransactionDomain, serial_ended), 1);
+    words.fetch_add64(first, domain + offsetof(TransactionDomain, serial), on ? 1 : ~uint64_t{0});
+  }
+}
+
+Status OtherTransactions::begin_alone(const char* place) {
+  HIROBA_TRY(take_token(place));
+  set_serial(true);
+  return await_all_slots(true);
+}
+
+void OtherTransactions::end_alone() {
+  set_serial(false);
+  process_.here().wake_sleepers();
+  if (process_.memory() == nullptr) return void(std::atomic_ref(process_.here().token[1]).fetch_add(1));
+  TicketLock(process_.memory()->collective().world(), 0,
+             process_.memory()->transactions(0) + offsetof(TransactionDomain, token))
+      .release();
+}
+
+Status OtherTransactions::await_end_of_alone(const char* place) const {
+  return process_.await([&] { return process_.here().serial.load(std::memory_order_acquire) == 0; },
+                        [&] { return format("the transaction at %s, which waits for one that runs alone", place); });
+}
+
+Status OtherTransactions::await_all() const { return await_all_slots(false); }
+
+}  // namespace hiroba
