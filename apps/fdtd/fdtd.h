@@ -1,4 +1,4 @@
-/* fdtd.h: what the four FDTD programs share, so that they differ only in how memory is shared.
+/* fdtd.h: what the five FDTD programs share, so that they differ only in how memory is shared.
  *
  * Sound in a box of nx x ny x nz cubic cells of edge h: the pressure p lives at the centres of cells, the three
  * components of the velocity u on their faces, half a step later than p. With the velocity stored times rho c, and with
@@ -97,6 +97,9 @@ typedef struct fdtd {
   void* private_memory[4 + FACES + 2]; /* what fdtd_finish frees: fields, solid, kind */
   int film_file;
   volume volume; /* of --volume */
+  int devices;
+  void (*fetch)(void* of); /* brings the fields of this rank's planes into `fields`; NULL: they are there */
+  void* fetch_of;
 } fdtd;
 
 static inline ptrdiff_t fdtd_at(const fdtd* f, int z, int y, int x) { return z * f->plane + y * (ptrdiff_t)f->row + x; }

@@ -97,9 +97,15 @@ void fdtd_sound(const fdtd* f, int step, const fields* a, part r) {
   measure(f, step, a, r);
 }
 
+/* Brings the planes of this rank here, where devices have them. */
+static void bring(const fdtd* f) {
+  if (f->fetch != NULL) f->fetch(f->fetch_of);
+}
+
 static double largest_pressure(const void* of) {
   const fdtd* f = ((const void* const*)of)[0];
   const fields* a = ((const void* const*)of)[1];
+  bring(f);
   double most = 0;
 #pragma omp parallel for schedule(static) reduction(max : most)
   for (int z = f->lo; z < f->hi; z++)
@@ -143,8 +149,10 @@ void fdtd_start(fdtd* f) {
 }
 
 bool fdtd_step(fdtd* f, int step, const fields* a) {
-  if (f->film > 0 && step % f->film == 0) write_frame(f, step / f->film - 1, a);
-  if (f->snapshot > 0 && step % f->snapshot == 0) {
+  const bool film = f->film > 0 && step % f->film == 0, snapshot = f->snapshot > 0 && step % f->snapshot == 0;
+  if (film || snapshot) bring(f);
+  if (film) write_frame(f, step / f->film - 1, a);
+  if (snapshot) {
     const slab p = pressure_of(f, a);
     volume_write(&f->team, &f->volume, step, &p);
   }

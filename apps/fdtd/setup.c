@@ -53,6 +53,9 @@ static const option options[] = {
     {"--depth", "BT",
      "steps that are done at once, while their fields are in the cache (default 4); 1: no space-time blocking",
      OPTION_NUMBER, FIELD(depth)},
+#ifdef FDTD_DEVICES
+    {"--devices", "K", "devices that each rank divides its planes among (default 1)", OPTION_NUMBER, FIELD(devices)},
+#endif
     RUN_OPTIONS(fdtd),
 };
 enum { OPTIONS = sizeof options / sizeof options[0] };
@@ -240,6 +243,7 @@ void fdtd_begin(fdtd* f, const char* program, team team, int argc, char** argv) 
               .seed = 1,
               .threads = 1,
               .depth = 4,
+              .devices = 1,
               .film_file = -1};
   f->team.program = program;
 #ifdef _OPENMP

@@ -10,8 +10,10 @@
 #   test.sh BIN messages SHAPE             bad input ends in one clear message
 #   test.sh BIN notices FILE OLD NEW ARGUMENTS...   with a mistake in FILE, NEW for OLD, fdtd_seq finds itself wrong
 #   test.sh BIN narrow                     fdtd_sms with a halo of one plane finds itself wrong on two nodes
+#   test.sh BIN devices                    fdtd_device refuses too few devices
 #
-# BIN: the folder with the programs. SHAPE: seq, mpi-RANKS, sms-RANKS-NODES or smint-RANKS-NODES. PYTHON has numpy.
+# BIN: the folder with the programs. SHAPE: seq, mpi-RANKS, sms-RANKS-NODES, smint-RANKS-NODES or
+# device-RANKS-NODES-DEVICES-DEVICES_OF_RANK. PYTHON has numpy.
 # shellcheck disable=SC2154 # shapes.sh sets bin, what and scratch
 set -euo pipefail
 # shellcheck disable=SC2034 # shapes.sh uses it
@@ -190,6 +192,11 @@ notices() { # FILE OLD NEW ARGUMENTS...
   compile fdtd_seq.c "${parts[@]}"
   shift 3
   wrong_answer "$scratch/wrong" "$@" --verify
+}
+
+devices() {
+  refused 2 "devices 2, and a rank has 1; hirobarun --devices host:4 gives each node more" device-2-1-2-2 --steps 2
+  refused 2 "devices 'x' is not K" device-1-1-1-1 --devices x
 }
 
 narrow() {
