@@ -158,68 +158,69 @@ bool is_direct(const DeviceMove& move) {
 }
 
 // Pieces that the device copies at once, because it needs some microseconds for each copy; in one block of DevicePins.
-std::vector<std::span<const Piece>> batches_of(const std::vector<Piece>& pieces) {
-  constexpr size_t most = 8;
-  const auto block = [&](size_t i) { return reinterpret_cast<uintptr_t>(pieces[i].host) / DevicePins::block_bytes; };
-  std::vector<std::span<const Piece>> out;
-  for (size_t i = 0, count; i < pieces.size(); i += count) {
-    for (count = 1; count < most && i + count < pieces.size() && block(i + count) == block(i);) ++count;
-    out.emplace_back(&pieces[i], count);
+class Batches {
+ public:
+  explicit Batches(const std::vector<Piece>& pieces) : pieces_(pieces) {
+    const auto block = [&](size_t i) { return reinterpret_cast<uintptr_t>(pieces[i].host) / DevicePins::block_bytes; };
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      if (i == 0 || i - first_.back() == most || block(i) != block(first_.back())) first_.push_back(i);
+      of_.push_back(first_.size() - 1);
+    }
+    first_.push_back(pieces.size());
   }
-  return out;
-}
+  size_t count() const { return first_.size() - 1; }
+  size_t of(size_t piece) const { return of_[piece]; }
+  size_t first(size_t batch) const { return first_[batch]; }
+  std::span<const Piece> operator[](size_t batch) const {
+    return {&pieces_[first_[batch]], first_[batch + 1] - first_[batch]};
+  }
 
-// As to_window: pieces are compared before they are copied where those before were as they were known.
+ private:
+  static constexpr size_t most = 8;
+  const std::vector<Piece>& pieces_;
+  std::vector<size_t> first_, of_;  // the first piece of each batch, and the end; the batch of each piece
+};
+
+// A batch is sent when all its pieces have been summarized, by several threads at once: the device then finds them in
+// the processor's cache. Threads that read other memory meanwhile would slow it down.
 Status to_device_directly(const DeviceMove& move, const std::vector<Piece>& pieces,
                           const std::vector<KnownPiece>& known, std::vector<Digest>& now,
                           std::atomic<uint64_t>& moved) {
   SharedQueue queue;
-  const std::vector<std::span<const Piece>> batches = batches_of(pieces);
-  std::vector<char> unchanged(static_cast<size_t>(move.helpers.width()), 0);
-  HIROBA_TRY(move.helpers.share(batches.size(), [&](int worker, size_t batch) -> Status {
+  const Batches batches(pieces);
+  std::vector<std::atomic<size_t>> summarized(batches.count());
+  const auto is_known = [&](size_t piece) { return known[piece].is && now[piece] == known[piece].digest; };
+  HIROBA_TRY(move.helpers.share(pieces.size(), [&](int, size_t piece) -> Status {
+    now[piece] = digest_of(pieces[piece].host, pieces[piece].bytes());
+    const size_t batch = batches.of(piece), first = batches.first(batch), end = batches.first(batch + 1);
+    if (++summarized[batch] < end - first) return {};
     HIROBA_TRY(move.stream.device().enter());
-    const std::span<const Piece> some = batches[batch];
-    const auto first = static_cast<size_t>(some.data() - pieces.data());
-    const auto send = [&](size_t begin, size_t count) -> Status {
-      if (count == 0) return {};
-      moved += SharedQueue::bytes_of(some.subspan(begin, count));
-      return queue.to_device(move, some.subspan(begin, count));
-    };
-    char& as_before = unchanged[static_cast<size_t>(worker)];
-    const bool compare = as_before != 0;
-    if (!compare) HIROBA_TRY(send(0, some.size()));
-    as_before = 1;
-    size_t changed = 0;  // the first of the pieces that are to be sent
-    for (size_t i = 0; i < some.size(); ++i) {
-      const KnownPiece& before = known[first + i];
-      now[first + i] = digest_of(some[i].host, some[i].bytes());
-      const bool same = before.is && now[first + i] == before.digest;
-      if (!same) as_before = 0;
-      if (!compare || !same) continue;
-      HIROBA_TRY(send(changed, i - changed));
-      changed = i + 1;
+    for (size_t begin = first, next; begin < end; begin = next + 1) {
+      for (next = begin; next < end && !is_known(next);) ++next;
+      if (next == begin) continue;
+      const std::span<const Piece> changed(&pieces[begin], next - begin);
+      moved += SharedQueue::bytes_of(changed);
+      HIROBA_TRY(queue.to_device(move, changed));
     }
-    return compare ? send(changed, some.size() - changed) : Status();
+    return {};
   }));
   return wait_for_device(move.stream);
 }
 
-// While later pieces come, a thread summarizes the first that are there.
+// Threads summarize a batch together as soon as it is there, while later ones come.
 Status to_host_directly(const DeviceMove& move, const std::vector<Piece>& pieces, std::vector<Digest>& now) {
   SharedQueue queue;
-  const std::vector<std::span<const Piece>> batches = batches_of(pieces);
-  std::vector<std::unique_ptr<DeviceEvent>> here(batches.size());
-  HIROBA_TRY(move.helpers.share(here.size(), [&](int, size_t batch) -> Status {
-    HIROBA_TRY(move.stream.device().enter());
+  const Batches batches(pieces);
+  std::vector<std::unique_ptr<DeviceEvent>> here(batches.count());
+  HIROBA_TRY(move.stream.device().enter());
+  for (size_t batch = 0; batch < here.size(); ++batch) {
     HIROBA_TRY(move.stream.device().make_event(here[batch]));
-    return queue.to_host(move, batches[batch], *here[batch]);
-  }));
-  return move.helpers.share(here.size(), [&](int, size_t batch) -> Status {
+    HIROBA_TRY(queue.to_host(move, batches[batch], *here[batch]));
+  }
+  return move.helpers.share(pieces.size(), [&](int, size_t piece) -> Status {
     HIROBA_TRY(move.stream.device().enter());
-    HIROBA_TRY(here[batch]->wait());
-    const std::span<const Piece> some = batches[batch];
-    const auto first = static_cast<size_t>(some.data() - pieces.data());
-    for (size_t i = 0; i < some.size(); ++i) now[first + i] = digest_of(some[i].host, some[i].bytes());
+    HIROBA_TRY(here[batches.of(piece)]->wait());
+    now[piece] = digest_of(pieces[piece].host, pieces[piece].bytes());
     return {};
   });
 }
