@@ -101,6 +101,13 @@ void hiroba_tx_abort(int value);
 _Noreturn
 #endif
 void hiroba_tx_retry(void);
+/* Undoes the block, and runs it again, as after a conflict. */
+#ifdef __cplusplus
+[[noreturn]]
+#else
+_Noreturn
+#endif
+void hiroba_tx_restart(void);
 /* From now on no other transaction runs until this one commits, and it does not run again; it may then do what cannot
  * be undone. May restart the block first. */
 void hiroba_tx_irrevocable(void);

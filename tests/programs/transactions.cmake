@@ -31,3 +31,11 @@ foreach(line "alone 1 1" "pair 2 1" "two_nodes 2 2" "three 3 2 CHAOS=3" "ucx 2 2
   hiroba_run_test(programs.transactions.features.${name} ${ranks} ${nodes} transactions features MATCH done SECONDS 60)
   with(programs.transactions.features.${name} TIMEOUT=30 ${words})
 endforeach()
+# GCC's own notation of transactions.
+if(TARGET hiroba_tm AND CMAKE_C_COMPILER_ID STREQUAL GNU AND NOT HIROBA_SANITIZE)
+  test_program(itm itm.c)
+  target_compile_options(itm PRIVATE -fgnu-tm -Wno-error)
+  target_link_libraries(itm PRIVATE hiroba_tm)
+  add_test(NAME programs.transactions.itm COMMAND itm)
+  set_tests_properties(programs.transactions.itm PROPERTIES TIMEOUT 60 PASS_REGULAR_EXPRESSION done)
+endif()

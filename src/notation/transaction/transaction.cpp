@@ -223,6 +223,12 @@ TX_EXPORT void hiroba_tx_retry(void) {
   __builtin_unreachable();
 }
 
+TX_EXPORT void hiroba_tx_restart(void) {
+  Transaction& transaction = in_transaction("hiroba_tx_restart");
+  if (transaction.alone()) end_job(1, "%s: a restart of a transaction that is irrevocable", transaction.block().place);
+  transaction.restart();
+}
+
 TX_EXPORT void hiroba_tx_irrevocable(void) { in_transaction("hiroba_tx_irrevocable").run_alone(); }
 TX_EXPORT void hiroba_tx_on_commit(void (*action)(void*), void* argument) {
   in_transaction("hiroba_tx_on_commit").actions().on_commit({action, argument});
@@ -248,8 +254,9 @@ TX_EXPORT void hiroba_tx_stats(hiroba_tx_statistics* out) {
 }
 
 TX_EXPORT void hiroba_tx_fence(void) {
-  if (Transaction::running() != nullptr) TransactionModel::refuse(*Transaction::running(), "hiroba_tx_fence");
-  require(instance<TransactionModel>().transactions.process().others().await_all());
+  const Transaction* const running = Transaction::running();
+  if (running != nullptr && !running->alone()) TransactionModel::refuse(*running, "hiroba_tx_fence");
+  if (running == nullptr) require(instance<TransactionModel>().transactions.process().others().await_all());
   if (process_started()) process_memory("hiroba_tx_fence").past_cache().synchronise();
 }
 
