@@ -192,6 +192,11 @@ void require_all_ranks(const char* call) {
     if (model->used()) model->require_all_ranks(call);
 }
 
+void require_lockable(const char* call) {
+  for (const Model* model : process().models)
+    if (model->used()) model->require_lockable(call);
+}
+
 void report_models() {
   for (const Model* model : process().models) model->report();
 }

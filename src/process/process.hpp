@@ -45,6 +45,7 @@ class Model {
   // ---- what a call requires; they end the job with a message that names it ----
   virtual void require_outside_work(const char* /*call*/) const {}
   virtual void require_all_ranks(const char* /*call*/) const {}
+  virtual void require_lockable(const char* /*call*/) const {}
   struct Use {
     const char *call, *place, *which;  // which: the argument
     const void* data;
@@ -101,6 +102,8 @@ void begin_barrier(const char* call, bool work_ends = true);
 void require_unused(const Model::Use& use);
 void require_outside_work(const char* call);
 void require_all_ranks(const char* call);
+// The same for locks: in code that may run again, and would take them again.
+void require_lockable(const char* call);
 void report_models();  // option stats
 
 }  // namespace hiroba

@@ -70,7 +70,7 @@ void Commit::find_targets() {
   for (const WriteSet::Entry& entry : writes_.entries()) {
     Target target = {{0, 0, true}, reinterpret_cast<char*>(entry.address)};  // NOLINT(performance-no-int-to-ptr)
     if (snapshot_.is_far(entry.address)) {
-      process_.require(process_.locate(entry.address, target.place));
+      process_.require(process_.locate(entry.address, domain_->slots[slot_], target.place));
       target.data = process_.memory()->past_cache().reach(target.place);
       if (target.data == nullptr) add_far(entry, target, process_.memory()->job().node_of(target.place.rank));
     }

@@ -38,7 +38,8 @@ class TransactionProcess {
   TransactionDomain* domain(int node) const { return domains_[static_cast<size_t>(node)]; }
   uint64_t far_base() const { return far_base_; }
   uint64_t far_bytes() const { return far_bytes_; }  // 0: all memory is accessed by its address
-  Status locate(uint64_t address, PastCache::Place& out) const;
+  // `slot`: of the thread whose transaction accesses the address, for a message.
+  Status locate(uint64_t address, const TransactionSlot& slot, PastCache::Place& out) const;
   FarHomes& far_homes() { return far_homes_; }
 
   // Takes and gives back a slot of this node's domain. Ends the job if all are taken.

@@ -62,7 +62,7 @@ bool Snapshot::extend(TransactionDomain& domain, uint64_t& version) {
 // The first access to another node reads its clock, and validates: all that was read before holds at that moment, too.
 bool Snapshot::load_far(uint64_t address, uint64_t& out) {
   PastCache::Place place = {};
-  process_.require(process_.locate(address, place));
+  process_.require(process_.locate(address, *slot_, place));
   const int node = process_.memory()->job().node_of(place.rank);
   char* const data = process_.memory()->past_cache().reach(place);
   if (place.here) return load_reached(*domain_, version_, address, data, out);

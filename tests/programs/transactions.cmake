@@ -39,3 +39,8 @@ if(TARGET hiroba_tm AND CMAKE_C_COMPILER_ID STREQUAL GNU AND NOT HIROBA_SANITIZE
   add_test(NAME programs.transactions.itm COMMAND itm)
   set_tests_properties(programs.transactions.itm PROPERTIES TIMEOUT 60 PASS_REGULAR_EXPRESSION done)
 endif()
+test_program(transactions_misuse transactions_misuse.c)
+add_test(NAME programs.transactions.misuse COMMAND ${Python3_EXECUTABLE}
+  ${CMAKE_CURRENT_SOURCE_DIR}/transactions_misuse.py --build ${CMAKE_BINARY_DIR})
+set_tests_properties(programs.transactions.misuse PROPERTIES TIMEOUT 120)
+hiroba_timing_tests(programs.transactions.misuse)

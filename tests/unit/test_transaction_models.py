@@ -2,7 +2,8 @@
 
 Two threads run a transaction each on two variables, which have words of their own, on one node or on one each: for
 protocols of this kind that decides opacity. The loads of each attempt, also of one that restarts, must be those of one
-moment; what has committed must have an order that explains all loads and the end. The mutants are what one would get wrong. The search is that of test_task_models.py.
+moment; what has committed must have an order that explains all loads and the end. The mutants are what one would get
+wrong. The search is that of test_task_models.py.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ from __future__ import annotations
 import itertools
 import unittest
 from collections.abc import Callable
+from types import SimpleNamespace as State
+from typing import Any
 
-from test_task_models import Model, State, Thread, WrongError, explore, must
+from test_task_models import Model, Thread, WrongError, explore, must
 
 Program = tuple[str, ...]  # of "rx", "wx", "ry", "wy"
 FIRST = {"x": 0, "y": 0}
@@ -129,7 +132,7 @@ class Attempt:
         if self.mutant == "stores before the validation":
             yield from self.write()
         one_node = len(set(self.s.node.values())) == 1
-        versions = (yield from self.take_versions()) if one_node and early is None else early
+        versions: Any = (yield from self.take_versions()) if one_node and early is None else early
         alone = one_node and versions[0] == self.snapshot.get(0, -2) + 1
         if self.mutant == "two commits skip the validation":
             alone = one_node and versions[0] <= self.snapshot.get(0, -2) + 2

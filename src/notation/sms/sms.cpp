@@ -97,6 +97,11 @@ Array& array_of(const void* address, const char* call) {
   return *array;
 }
 
+Locks& locks_of(const char* call) {
+  require_lockable(call);
+  return process_memory(call).locks();
+}
+
 uint64_t add(void* address, unsigned bytes, uint64_t value, const char* call) {
   uint64_t old = 0;
   require_at(process_memory(call).atomics().add(address, bytes, value, old), call);
@@ -268,22 +273,20 @@ SMS_EXPORT void sms_sync_drop_wait(void) {
 }
 
 SMS_EXPORT void sms_sync(void) { process_memory("sms_sync").consistency().sync(); }
-SMS_EXPORT void sms_lock(int id) { require(process_memory("sms_lock").locks().lock(id, "sms_lock")); }
+SMS_EXPORT void sms_lock(int id) { require(locks_of("sms_lock").lock(id, "sms_lock")); }
 SMS_EXPORT void sms_unlock(int id) { require(process_memory("sms_unlock").locks().unlock(id, "sms_unlock")); }
 
 SMS_EXPORT int sms_trylock(int id) {
   bool taken = false;
-  require(process_memory("sms_trylock").locks().try_lock(id, taken, "sms_trylock"));
+  require(locks_of("sms_trylock").try_lock(id, taken, "sms_trylock"));
   return taken ? 1 : 0;
 }
 
-SMS_EXPORT void sms_lock_shared(int id) {
-  require(process_memory("sms_lock_shared").locks().lock_shared(id, "sms_lock_shared"));
-}
+SMS_EXPORT void sms_lock_shared(int id) { require(locks_of("sms_lock_shared").lock_shared(id, "sms_lock_shared")); }
 
 SMS_EXPORT int sms_trylock_shared(int id) {
   bool taken = false;
-  require(process_memory("sms_trylock_shared").locks().try_lock_shared(id, taken, "sms_trylock_shared"));
+  require(locks_of("sms_trylock_shared").try_lock_shared(id, taken, "sms_trylock_shared"));
   return taken ? 1 : 0;
 }
 
@@ -304,7 +307,7 @@ SMS_EXPORT void sms_broadcast(int condition) {
 }
 
 SMS_EXPORT void sms_once(int id, void (*function)(void)) {
-  Locks& locks = process_memory("sms_once").locks();
+  Locks& locks = locks_of("sms_once");
   if (function == nullptr) end_job(1, "sms_once(%d, NULL): there is nothing to call", id);
   bool first = false;
   require(locks.begin_once(id, first, "sms_once"));

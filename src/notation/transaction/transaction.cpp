@@ -32,6 +32,7 @@ class TransactionModel final : public Model {
     if (running != nullptr && !running->alone()) refuse(*running, call);
   }
   void require_all_ranks(const char* call) const override { require_outside_work(call); }
+  void require_lockable(const char* call) const override { require_outside_work(call); }
 
   [[noreturn]] static void refuse(const Transaction& in, const char* call) {
     end_job(1,
