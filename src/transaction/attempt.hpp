@@ -59,8 +59,7 @@ class Transaction {
     T value;
     if (!writes_.may_have(word) && snapshot_.load(at, value)) [[likely]]
       return value;
-    const unsigned shift = address % 8 * 8;
-    return static_cast<T>(load_word(word, mask_of<T>() << shift) >> shift);
+    return load_part(at);
   }
   template <typename T>
   void store(T* at, T value) {
@@ -93,7 +92,14 @@ class Transaction {
   void enter();
   void end_attempt();
   void undo_all();
-  [[gnu::noinline]] uint64_t load_word(uint64_t address, uint64_t mask);
+  // Not inlined, so that the usual load saves no registers.
+  template <typename T>
+  [[gnu::noinline]] T load_part(const T* at) {
+    const auto address = reinterpret_cast<uint64_t>(at);
+    const unsigned shift = address % 8 * 8;
+    return static_cast<T>(load_word(address & ~uint64_t{7}, mask_of<T>() << shift) >> shift);
+  }
+  uint64_t load_word(uint64_t address, uint64_t mask);
   bool commit_writes();
 
   WriteSet writes_;

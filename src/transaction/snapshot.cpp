@@ -6,6 +6,19 @@
 
 namespace hiroba {
 
+Snapshot::Snapshot(TransactionProcess& process) : reads_(256), process_(process), far_reads_(process) {
+  next_ = reads_.data(), end_ = next_ + reads_.size();
+}
+
+void Snapshot::note(StripeWord& stripe, uint64_t version) {
+  if (next_ == end_) {
+    const size_t used = reads_.size();
+    reads_.resize(used * 2);
+    next_ = reads_.data() + used, end_ = reads_.data() + reads_.size();
+  }
+  *next_++ = {&stripe, version};
+}
+
 void Snapshot::enter(TransactionDomain& domain, uint32_t slot) {
   domain_ = &domain, slot_ = &domain.slots[slot], slot_number_ = slot;
   words_ = domain.words, stripe_shift_ = process_.settings().stripe_shift;
@@ -16,7 +29,7 @@ void Snapshot::enter(TransactionDomain& domain, uint32_t slot) {
 uint64_t Snapshot::begin() { return version_ = domain_->clock.load(std::memory_order_acquire); }
 
 void Snapshot::clear() {
-  reads_.clear();
+  next_ = reads_.data();
   if (!has_far()) return;
   far_reads_.clear();
   for (Clock& clock : clocks_) clock.known = false;
@@ -46,7 +59,7 @@ bool Snapshot::load_reached(TransactionDomain& domain, uint64_t& version, uint64
       if (!extend(domain, version)) return false;
       continue;
     }
-    reads_.push_back({&stripe, before});
+    note(stripe, before);
     return true;
   }
 }
@@ -92,7 +105,7 @@ bool Snapshot::load_far(uint64_t address, uint64_t& out) {
 }
 
 bool Snapshot::is_near_valid(const std::vector<StripeLock>& locks) const {
-  return std::all_of(reads_.begin(), reads_.end(), [&](const Read& read) {
+  return std::all_of(reads_.data(), static_cast<const Read*>(next_), [&](const Read& read) {
     const uint64_t now = read.stripe->word.load(std::memory_order_acquire);
     if (now == read.version) return true;
     if (!StripeWord::is_locked(now) || StripeWord::slot_of(now) != slot_number_) return false;

@@ -21,7 +21,7 @@ struct StripeLock {
 
 class Snapshot {
  public:
-  explicit Snapshot(TransactionProcess& process) : process_(process), far_reads_(process) {}
+  explicit Snapshot(TransactionProcess& process);
 
   // The process has another domain. `slot`: this thread's in it.
   void enter(TransactionDomain& domain, uint32_t slot);
@@ -43,7 +43,7 @@ class Snapshot {
   template <typename T>
   bool load(const T* at, T& out) {
     const auto address = reinterpret_cast<uint64_t>(at);
-    if (is_far(address)) [[unlikely]]
+    if (is_far(address) || next_ == end_) [[unlikely]]
       return false;
     StripeWord& stripe = stripe_of(address);
     const uint64_t before = stripe.word.load(std::memory_order_acquire);
@@ -51,13 +51,13 @@ class Snapshot {
     out = std::atomic_ref(*const_cast<T*>(at)).load(std::memory_order_acquire);
     if (before != stripe.word.load(std::memory_order_relaxed) || before > version_) [[unlikely]]
       return false;
-    reads_.push_back({&stripe, before});
+    *next_++ = {&stripe, before};
     return true;
   }
   // Loads the word of 8 bytes at a multiple of 8. Returns false if the attempt has to restart.
   [[gnu::noinline]] bool load_word(uint64_t address, uint64_t& out);
 
-  bool has_read() const { return !reads_.empty() || far_reads_.any(); }
+  bool has_read() const { return next_ != reads_.data() || far_reads_.any(); }
   // Returns true if all that was read is still there, or locked by this thread with that version.
   bool is_valid(const std::vector<StripeLock>& locks) const;
   // The same for what has its home on this node, or in memory that this process reaches.
@@ -73,6 +73,7 @@ class Snapshot {
     uint64_t version = 0;
     bool known = false;  // since the begin
   };
+  void note(StripeWord& stripe, uint64_t version);
   bool load_reached(TransactionDomain& domain, uint64_t& version, uint64_t address, const char* data, uint64_t& out);
   bool load_far(uint64_t address, uint64_t& out);
   bool extend(TransactionDomain& domain, uint64_t& version);
@@ -83,6 +84,7 @@ class Snapshot {
   uint64_t version_ = 0;
   int stripe_shift_ = 0;
   uint64_t far_base_ = 0, far_bytes_ = 0;
+  Read *next_, *end_;  // in reads_: after the last one that is noted, and after the room
   std::vector<Read> reads_;
 
   TransactionProcess& process_;

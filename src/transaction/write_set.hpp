@@ -20,7 +20,7 @@ class WriteSet {
   bool empty() const { return entries_.empty(); }
   const std::vector<Entry>& entries() const { return entries_; }
   // False if the word is not there; cheap.
-  bool may_have(uint64_t address) const { return (filter_ & bit(address)) != 0; }
+  bool may_have(uint64_t address) const { return filter_ != 0 && (filter_ & bit(address)) != 0; }
   // Returns null if the word is not there.
   const Entry* find(uint64_t address) const {
     const uint32_t index = cells_[cell_of(address)].index(generation_);

@@ -13,7 +13,7 @@ foreach(line
     "uneven 4 3 500 1 8 TRANSACTION_STRIPE=16"
     "ucx 2 2 60 2 9 TRANSPORT=ucx"
     "ucx_uneven 3 2 60 1 10 TRANSPORT=ucx TRANSACTION_RETRIES=2"
-    "mpi 3 3 40 1 11 TRANSPORT=mpi"
+    "mpi 2 2 20 1 11 TRANSPORT=mpi"
     "chaos 2 2 200 1 12 CHAOS=5"
     "chaos_ucx 2 2 20 1 13 CHAOS=7 TRANSPORT=ucx"
     "check 2 1 300 1 14 CHECK=yes"

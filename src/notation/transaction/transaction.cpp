@@ -43,9 +43,14 @@ class TransactionModel final : public Model {
 };
 
 // The object of this thread; it ends with the thread.
-Transaction& mine() {
+Transaction& make_mine() {
   thread_local Transaction own(used_instance<TransactionModel>().transactions.process());
   return own;
+}
+Transaction& mine() {
+  constinit thread_local static Transaction* known __attribute__((tls_model("initial-exec"))) = nullptr;
+  if (known == nullptr) known = &make_mine();
+  return *known;
 }
 
 Transaction& in_transaction(const char* call) {
@@ -55,7 +60,7 @@ Transaction& in_transaction(const char* call) {
   return *running;
 }
 
-thread_local int latest_value = 0;
+constinit thread_local int latest_value __attribute__((tls_model("initial-exec"))) = 0;
 
 // A load or store outside of a transaction is one of its own. It has no block to run again, so it does so itself.
 struct Single {
@@ -80,17 +85,27 @@ template <typename Function>
 }
 
 template <typename T>
+[[gnu::noinline]] T load_alone(const T* at, const char* call) {
+  return alone(call, [at](Transaction& transaction) { return transaction.load(at); });
+}
+
+template <typename T>
+[[gnu::noinline]] void store_alone(T* at, T value, const char* call) {
+  alone(call, [at, value](Transaction& transaction) { transaction.store(at, value); });
+}
+
+template <typename T>
 T load(const T* at, const char* call) {
   if (Transaction* const running = Transaction::running(); running != nullptr) [[likely]]
     return running->load(at);
-  return alone(call, [at](Transaction& transaction) { return transaction.load(at); });
+  return load_alone(at, call);
 }
 
 template <typename T>
 void store(T* at, T value, const char* call) {
   if (Transaction* const running = Transaction::running(); running != nullptr) [[likely]]
     return running->store(at, value);
-  alone(call, [at, value](Transaction& transaction) { transaction.store(at, value); });
+  store_alone(at, value, call);
 }
 
 [[noreturn]] void run_again(void* frame) {
