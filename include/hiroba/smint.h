@@ -162,11 +162,22 @@ void smint_fill(const smint_plan* plan, const smint_values values[], const int64
  * run while that data is in transit. May block until data has arrived. If there is none left: ends the loop and returns
  * NULL; collective and blocks, unless SMINT_NOWAIT or SMINT_LATER. */
 const smint_part* smint_next(void);
-/* Ends the job with a message if an iteration of the outermost loop accesses by `other` an element that another
- * iteration writes by `written`: for subscripts with the same factors that differ by values known at run time only, as
- * a[i] and a[i - d]. Not collective; does not block. */
-void smint_apart(const smint_access* written, const smint_access* other, const smint_values values[], int depth,
-                 const char* place);
+/* Two accesses of a loop, to be compared where it depends on values of the run if one iteration uses what another one
+ * writes. There are `variables` numbers: those of the first access, and from `second` on those of the other one; each
+ * list begins with the number of the iteration, from 0 on. A row is 1 + `variables` long: a constant, and the factor of
+ * each. The loop's variable and place are for messages. */
+typedef struct smint_pair {
+  const char *written, *other, *place, *variable;
+  int variables, second, equal;
+} smint_pair;
+/* Returns 1 if both addresses are in the same shared array. Neither collective nor blocking. */
+int smint_near(const void* written, const void* other);
+/* Ends the job with a message if there are two different iterations and numbers for which the `pair->equal` rows of
+ * `equal` are 0 (both are the same element), and the `count` rows of `least` at least 0 (the loops and conditions
+ * around the accesses have these numbers). `values` are those of the loop's variable. Neither collective nor blocking.
+ */
+void smint_apart(const smint_pair* pair, const int64_t equal[], const int64_t least[], int count,
+                 const smint_values* values);
 /* Between smint_begin and the first smint_next, for loops whose accesses are not affine but the same each time: the
  * first execution with these arrays (those of the accesses that are not affine, in their order: swapped pointers make
  * two first executions) records the pages of other nodes that the loop uses, and later ones start to fetch them all at

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "loops/footprint.hpp"
+#include "loops/integers.hpp"
 #include "loops/share.hpp"
 #include "loops/tiles.hpp"
 #include "loops/view.hpp"

@@ -3,10 +3,8 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 #include "base/division.hpp"
 #include "memory/memory.hpp"
@@ -55,17 +53,5 @@ struct Access {
   const char* text;  // "src[z-1][y][x]", for messages; outlives the loop
   View view;         // array null: in no shared array
 };
-
-// Two accesses to one array with the same factors: in dimension d their indices are apart[d] from each other where the
-// variables are equal, and both change by factor[d][k] from one iteration of loop k to the next.
-struct Offset {
-  int dims = 0;
-  std::array<int64_t, View::most_dims> apart{};
-  std::array<std::array<int64_t, View::most_loops>, View::most_dims> factor{};
-};
-
-// Returns the number of iterations of loop 0, which has counts[0], between two that access the same element, positive
-// if the second access is in the later one; 0 if there are none.
-int64_t carried_distance(const Offset& offset, std::span<const int64_t> counts);
 
 }  // namespace hiroba

@@ -20,6 +20,7 @@ int main(void) {
 TAIL = "  return 0;\n}\n"
 FIRST = HEAD.count("\n") + 1
 LOOP = "#pragma SMint parallel for\n  for (int i = 1; i < N - 1; i++)\n    for (int j = 1; j < N - 1; j++) "
+DECLARED = LOOP.replace("for\n", "for independent\n")  # no test before the loop, which would end the job
 
 
 class Checked(CompilerTest):
@@ -68,7 +69,7 @@ class Checked(CompilerTest):
             "program.c:11), with no barrier between",
         ]
         for nodes in shapes("stencil", (1, 2)):
-            said = self.said("  q = a;\n" + LOOP + "q[i][j] = p[i - 1][j] + p[i + 1][j];\n", 2, nodes)
+            said = self.said("  q = a;\n" + DECLARED + "q[i][j] = p[i - 1][j] + p[i + 1][j];\n", 2, nodes)
             self.assertEqual(sorted(said), expected)
 
     def test_nowait_too_early(self) -> None:
@@ -143,7 +144,7 @@ class Checked(CompilerTest):
         """An array that the program sees as bytes in a row."""
         body = "  double *line = a[0], *other = b[0];\n  if (MYPID < 0) line = other;\n"
         self.silent(body + LOOP + "line[i * N + j] = other[(i - 1) * N + j] + 1;\n")
-        said = self.said(body + "  other = line;\n" + LOOP + "line[i * N + j] = other[(i - 1) * N + j] + 1;\n")
+        said = self.said(body + "  other = line;\n" + DECLARED + "line[i * N + j] = other[(i - 1) * N + j] + 1;\n")
         self.assertEqual([line.split(":")[0] for line in said], ["race on a"])
 
     def test_critical(self) -> None:

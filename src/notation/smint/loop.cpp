@@ -86,9 +86,26 @@ std::vector<Access> accesses_of(const smint_plan& plan, int first, int count, co
   return out;
 }
 
-int64_t count_of(const smint_values& v) {
-  const int64_t span = v.step > 0 ? v.end - v.first : v.first - v.end, by = std::abs(v.step);
-  return span > 0 && by > 0 ? (span + by - 1) / by : 0;
+// The rows of smint_apart.
+struct Rows {
+  const int64_t *equal, *least;
+  int count;
+};
+
+// Finds two iterations of the loop that access the same element, the first of which writes it. The other one is after
+// it, or else before.
+Integers::Answer meet(const smint_pair& pair, const Rows& rows, bool after, int64_t iterations[2]) {
+  Integers system(pair.variables);
+  const int columns = pair.variables + 1;
+  for (int i = 0; i < pair.equal; ++i) system.equal(rows.equal + i * columns);
+  for (int i = 0; i < rows.count; ++i) system.at_least(rows.least + i * columns);
+  int64_t order[Integers::most_variables + 1] = {-1};
+  order[1] = after ? -1 : 1;
+  order[pair.second + 1] = -order[1];
+  system.at_least(order);
+  const Integers::Answer answer = system.solve();
+  iterations[0] = system.value(0), iterations[1] = system.value(pair.second);
+  return answer;
 }
 
 }  // namespace
@@ -113,25 +130,30 @@ SMINT_EXPORT void smint_fill(const smint_plan* plan, const smint_values values[]
   hiroba::Loops::fill(memory(), accesses_of(*plan, 0, plan->count, known), {loops, depth});
 }
 
-SMINT_EXPORT void smint_apart(const smint_access* written, const smint_access* other, const smint_values values[],
-                              int depth, const char* place) {
-  int64_t counts[SMINT_LOOPS];
-  for (int k = 0; k < depth; ++k) counts[k] = count_of(values[k]);
-  Offset offset;
-  offset.dims = written->dims;
-  for (size_t d = 0; d < static_cast<size_t>(written->dims); ++d) {
-    offset.apart[d] = other->low[d] - written->low[d];
-    for (size_t k = 0; k < static_cast<size_t>(depth); ++k)
-      offset.factor[d][k] = written->factor[d][k] * values[k].step;
+SMINT_EXPORT int smint_near(const void* written, const void* other) {
+  const Memory& shared = memory();
+  const Array* const array = shared.arrays().at(written);
+  return array != nullptr && array == shared.arrays().at(other);
+}
+
+SMINT_EXPORT void smint_apart(const smint_pair* pair, const int64_t equal[], const int64_t least[], int count,
+                              const smint_values* values) {
+  for (const bool after : {true, false}) {
+    int64_t at[2];
+    const Integers::Answer answer = meet(*pair, {equal, least, count}, after, at);
+    if (answer == Integers::Answer::undecided)
+      require(
+          Status::error("parallel for at %s: iterations may depend on each other by `%s`, which is written, and "
+                        "`%s`: this takes too long to find out; if they do not, say `parallel for independent`",
+                        pair->place, pair->written, pair->other));
+    if (answer == Integers::Answer::found)
+      require(
+          Status::error("parallel for at %s: iterations depend on each other: `%s` is written where %s is %ld, and "
+                        "the iteration %ld %s uses it as `%s`; write into a second array, or do the loop under "
+                        "single; if this is no mistake, say `parallel for independent`",
+                        pair->place, pair->written, pair->variable, values->first + at[0] * values->step,
+                        std::abs(at[1] - at[0]), after ? "after" : "before", pair->other));
   }
-  const int64_t distance = carried_distance(offset, {counts, static_cast<size_t>(depth)});
-  if (distance == 0) return;
-  std::string apart;
-  for (size_t d = 0; d < static_cast<size_t>(written->dims); ++d) apart += format("[%ld]", offset.apart[d]);
-  require(Status::error(
-      "parallel for at %s: iterations depend on each other: `%s` is written, and the iteration %ld %s uses it as `%s`, "
-      "which is %s away in this run; write into a second array, or do the loop under single",
-      place, written->text, std::abs(distance), distance > 0 ? "before" : "after", other->text, apart.c_str()));
 }
 
 SMINT_EXPORT void smint_recall(smint_memo* memo, const void* const arrays[], int count) {

@@ -21,6 +21,11 @@ class Form:
     constant: int = 0
     text: str = ""  # added to the constant; "" for nothing
     factors: dict[int, str] = field(default_factory=dict)  # by the number of the loop variable
+    terms: dict[str, int] = field(default_factory=dict)  # the text as a sum of factors times expressions
+
+    def __post_init__(self) -> None:
+        if self.text and not self.terms:
+            self.terms = {self.text: 1}
 
     def is_constant(self) -> bool:
         return not self.factors
@@ -47,9 +52,12 @@ def integer(text: str) -> int | None:
 
 
 def add(a: Form, b: Form, sign: int = 1) -> Form:
-    out = Form(a.constant + sign * b.constant, a.text, dict(a.factors))
+    out = Form(a.constant + sign * b.constant, a.text, dict(a.factors), dict(a.terms))
     if b.text:
-        out.text = f"({a.text or '0'} {'+' if sign > 0 else '-'} {b.text})"
+        for term, times in b.terms.items():
+            out.terms[term] = out.terms.get(term, 0) + sign * times
+        out.terms = {term: times for term, times in out.terms.items() if times}
+        out.text = f"({a.text or '0'} {'+' if sign > 0 else '-'} {b.text})" if out.terms else ""
     for k, factor in b.factors.items():
         left, right = out.factors.get(k), integer(factor)
         if left is None:
@@ -72,7 +80,10 @@ def scale(a: Form, by: Form) -> Form:
         for k, factor in a.factors.items():
             whole = integer(factor)
             factors[k] = str(whole * n) if whole is not None else f"({factor} * {n})"
-        return Form(a.constant * n, f"({a.text} * {n})" if a.text else "", {} if n == 0 else factors)
+        if n == 0:
+            return Form()
+        terms = {term: factor * n for term, factor in a.terms.items()}
+        return Form(a.constant * n, f"({a.text} * {n})" if a.text else "", factors, terms)
     value = f"({by.value()})"
     text = f"({a.value()} * {value})" if a.value() != "0" else ""
     return Form(0, text, {k: f"({factor} * {value})" if factor != "1" else value for k, factor in a.factors.items()})
@@ -87,10 +98,8 @@ class Reader:
         variables: dict[str, Form],
         invariant: Callable[[Node], bool],
         render: Callable[[Node], str],
-        tables: bool = False,
     ) -> None:
         self.variables = variables
-        self._tables = tables
         self._invariant = invariant
         self._render = render
 
@@ -121,8 +130,6 @@ class Reader:
         """Other expressions count as one value, if nothing in them changes or has effects."""
         if node.type in ("sizeof_expression", "number_literal", "char_literal"):
             return True
-        if node.type == "subscript_expression" and self._tables:
-            return all(self._is_invariant(child) for child in node.named_children)
         if node.type == "identifier":
             return text_of(node) not in self.variables and self._invariant(node)
         if node.type in ("binary_expression", "parenthesized_expression", "unary_expression", "conditional_expression"):

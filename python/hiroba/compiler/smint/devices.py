@@ -18,7 +18,8 @@ from ..core.spelling import GIVEN, How, Spelling, Variable
 from ..core.text import quoted, words_with_brackets
 from .affinity import owner_of
 from .checks import touches
-from .independence import carried_dependence, check_apart, conditional
+from .conflicts import Conflicts
+from .independence import carried_dependence, conditional
 from .outlined import OutlinedReader
 from .own import is_set
 from .part import SharedLoop, Smint
@@ -59,6 +60,7 @@ class DeviceLoop:
     loop: Node
     counted: Counted
     clauses: list[tuple[str, str]]
+    conflicts: Conflicts | None = None
 
     def lower(self) -> None:
         function = enclosing(self.loop, "function_definition")
@@ -145,7 +147,12 @@ class DeviceLoop:
                 + (" every iteration writes it" if other is write else f" another one uses it as `{other.text}`"),
                 "write into a second array, or divide another loop",
             )
-        return carried is not None
+        self.conflicts = None if self._is_independent() else Conflicts(reader, lambda node: [])
+        place = self.smint.source.place(self.directive.at)
+        return carried is not None or (self.conflicts is not None and self.conflicts.report(place))
+
+    def _is_independent(self) -> bool:
+        return "independent" in [clause for clause, _ in self.clauses]
 
     # ---- variables ----
 
@@ -267,7 +274,7 @@ class DeviceLoop:
         before = (
             f"{{ {text}{given} const smint_device_loop hiroba_loop = {{{label}, {name},"
             f" &hiroba_data, sizeof hiroba_data, (int)({devices}), smint_gpus_{INTERFACE[line.of]}()}};"
-            f"{'' if 'independent' in names else check_apart(analysis, self.loop, place)} {opening}"
+            f" {self.conflicts.at_run_time() if self.conflicts is not None else ''}{opening}"
         )
         smint.loops.append(
             SharedLoop(self.directive, self.loop, (before, f"{behind} }}"), flags, False, self._explain(reader, flags),

@@ -7,9 +7,8 @@ import re
 from ..core.affine import integer
 from ..core.counted import assigned_names
 from ..core.shared import Rewriter
-from ..core.source import Node, Place, subscripts, text_of, walk
-from .loops import Access, Analysis, LoopReader
-from .plan import write_access
+from ..core.source import Node, subscripts, text_of, walk
+from .loops import Access, Analysis, LoopReader, member_of
 
 
 def carried_dependence(
@@ -30,42 +29,10 @@ def carried_dependence(
             return write, write
         for other in always:
             alike = other.base == write.base and len(other.low) == len(write.low)
+            alike = alike and member_of(other.node) == member_of(write.node)
             if alike and certainly_carried(write, other, [loop.known_step() for loop in analysis.loops]):
                 return write, other
     return None
-
-
-def apart_at_run_time(analysis: Analysis, loop: Node) -> list[tuple[Access, Access]]:
-    """Finds writes and other accesses to the same array whose subscripts differ by values that are known at run time
-    only: a[i] and a[i - d]. The run decides if iterations conflict there."""
-    always = [a for a in [*analysis.single, *analysis.beside] if not conditional(a.node, loop)]
-    inner = range(1, len(analysis.loops))
-    out: dict[object, tuple[Access, Access]] = {}
-    for write in [] if analysis.loose else always:
-        if not write.writes or any(sum(k in form.factors for form in write.low) > 1 for k in inner):
-            continue
-        for other in always:
-            if other.base != write.base or len(other.low) != len(write.low):
-                continue
-            pairs = list(zip(write.low, other.low, strict=True))
-            if any(a.factors != b.factors for a, b in pairs) or all(a.text == b.text for a, b in pairs):
-                continue
-            if any(not a.factors and a.text == b.text and a.constant != b.constant for a, b in pairs):
-                continue
-            out.setdefault((write.text, *((f.constant, f.text) for f in other.low)), (write, other))
-    return list(out.values())
-
-
-def check_apart(analysis: Analysis, loop: Node, place: Place) -> str:
-    """Returns the calls that decide about these pairs at run time."""
-    values, out = ", ".join(f"{{{v.first}, {v.end}, {v.step}}}" for v in analysis.loops), ""
-    for write, other in apart_at_run_time(analysis, loop):
-        out += (
-            f" smint_apart(&(const smint_access){write_access(write, False)},"
-            f" &(const smint_access){write_access(other, False)}, (const smint_values[]){{{values}}},"
-            f' {len(analysis.loops)}, "{place.file}:{place.line}");'
-        )
-    return out
 
 
 def conditional(node: Node, loop: Node) -> bool:

@@ -13,7 +13,6 @@ from ..core.counted import (
     assigned_names,
     assignments,
     bounds_of,
-    changes,
     declared_names,
     declared_pointers,
     identifiers,
@@ -58,7 +57,6 @@ class Values:
 class Analysis:
     accesses: list[Access] = field(default_factory=list)
     single: list[Access] = field(default_factory=list)  # as in the program, before merging
-    beside: list[Access] = field(default_factory=list)  # affine except for values of private arrays: a[i + off[k]]
     loops: list[Values] = field(default_factory=list)
     irregular: list[str] = field(default_factory=list)
     unknown: list[Access] = field(default_factory=list)  # of these only the arrays: pointers' targets before the loop
@@ -87,17 +85,13 @@ class LoopReader:
         self.declared = declared
         self.rewriter, self.source, self.loop, self.counted = rewriter, rewriter.source, loop, counted
         self.body = loop.child_by_field_name("body") or loop
-        changed = Counter(text_of(target) for target in assignments(loop))
-        self.assigned = set(changed)
-        self.once = {name for name, times in changed.items() if times == 1}
+        self.assigned, self.once = names_changed(loop)
         self.locals = declared_names(loop)
         self.local_pointers = declared_pointers(loop)
         self.calls = any(n.type == "call_expression" for n in walk(self.body))
-        self.reader = Reader({counted.name: Form(0, "", {0: "1"})}, self._invariant, self.render)
+        self.reader = Reader({counted.name: Form(0, "", {0: "1"})}, self.is_invariant, self.render)
         self.out = Analysis()
         self.entered: set[int] = set()  # loops that are already known
-        roots = (change[0] for n in walk(loop) if (change := changes(n)) is not None and change[0].type != "identifier")
-        self.changed_memory = {next((text_of(n) for n in walk(r) if n.type == "identifier"), "") for r in roots}
         self.beyond: set[str] = set()  # variables of loops without a number
 
     def render(self, node: Node) -> str:
@@ -111,7 +105,7 @@ class LoopReader:
         edits = ((child.start_byte, child.end_byte, self.render(child)) for child in node.children)
         return one_line(spliced(self.source.text, node.start_byte, node.end_byte, edits))
 
-    def _invariant(self, node: Node) -> bool:
+    def is_invariant(self, node: Node) -> bool:
         name = text_of(node)
         if name in self.assigned or name in self.locals or self.rewriter.resolve(node) is not None:
             return False
@@ -125,12 +119,12 @@ class LoopReader:
             step = f"{'-' if counted.step < 0 else ''}({self.render(counted.by)})"
         return Values(counted.name, first, end, step)
 
-    def _type_of_bound(self, counted: Counted) -> str | None:
+    def type_of_bound(self, counted: Counted) -> str | None:
         return computed(counted.bound, self.declared.type_of)
 
-    def _end(self, counted: Counted) -> str:
+    def end_of(self, counted: Counted) -> str:
         """Returns the first integer that is not reached; bounds may be real numbers."""
-        bound, kind = self.render(counted.bound), self._type_of_bound(counted)
+        bound, kind = self.render(counted.bound), self.type_of_bound(counted)
         if kind is not None and kind not in REAL:
             return past(bound, counted.past)
         rounded = f"smint_{'ceil' if (counted.step > 0) == (counted.past == 0) else 'floor'}((double)({bound}))"
@@ -139,7 +133,7 @@ class LoopReader:
         return past(rounded, counted.past)
 
     def read(self) -> Analysis:
-        first, end = self.render(self.counted.first), self._end(self.counted)
+        first, end = self.render(self.counted.first), self.end_of(self.counted)
         self.out.loops.append(self._values(self.counted, first, end))
         self.out.shared.append(self.counted)
         self._nested(self.body)
@@ -159,7 +153,7 @@ class LoopReader:
             forms = [self.reader.read(part) for part in parts]
             if any(form is None or form.factors for form in forms) or counted.name in self.reader.variables:
                 return
-            if self._type_of_bound(counted) in REAL:
+            if self.type_of_bound(counted) in REAL:
                 return
             self.reader.variables[counted.name] = Form(0, "", {len(self.out.loops): "1"})
             first, bound = self.render(counted.first), self.render(counted.bound)
@@ -195,7 +189,7 @@ class LoopReader:
         if isinstance(counted, str):
             return
         self.reader.variables.pop(counted.name, None)
-        if self._type_of_bound(counted) in REAL:
+        if self.type_of_bound(counted) in REAL:
             return
         by = self.reader.read(counted.by) if counted.by is not None else Form()
         if by is None or by.factors:
@@ -292,7 +286,6 @@ class LoopReader:
             return
         forms = [self._subscript(index) for index in indices]
         if any(form is None for form in forms):
-            self._beside(node, base, indices)
             many = any(identifiers(index) & self.beyond for index in indices)
             why = f"this nest has more than {MAX_LOOPS} different loops" if many else "a subscript is not affine"
             self.out.irregular.append(f"{text_of(node)}: {why}")
@@ -320,24 +313,6 @@ class LoopReader:
         )
         self.out.single.append(replace(access))
         self._merge(access)
-
-    def _beside(self, node: Node, base: Node, indices: list[Node]) -> None:
-        if not any(n.type == "subscript_expression" for index in indices for n in walk(index)):
-            return
-        reader = Reader(self.reader.variables, self._stays, self.render, tables=True)
-        found = [form for index in indices if (form := reader.read(index)) is not None]
-        if len(found) == len(indices):
-            shared, (writes, reads) = self.rewriter.resolve(base), how_used(node)
-            whole = f"(*{shared.pointer})" if shared is not None else text_of(base)
-            self.out.beside.append(Access(text_of(node), whole, text_of(base), node, writes, reads, found, found))
-
-    def _stays(self, name: Node) -> bool:
-        """Returns true if nothing in the loop changes a private variable or array, so that it can be read before the
-        loop."""
-        of, own = self.declared.type_of(name), self.changed_memory
-        return text_of(name) not in own and (self._invariant(name) if of is None or not of.derived else
-                                             text_of(name) not in self.assigned and text_of(name) not in self.locals
-                                             and self.rewriter.resolve(name) is None)  # fmt: skip
 
     def _by_pointers(self, base: Node, subscripts: int) -> bool:
         """Returns true for double **rows; double *rows[N]: each row may be anywhere."""
@@ -372,6 +347,12 @@ class LoopReader:
         self.out.accesses.append(new)
 
 
+def names_changed(node: Node) -> tuple[set[str], set[str]]:
+    """Returns the variables that a statement changes, and those that it changes at one place."""
+    changed = Counter(text_of(target) for target in assignments(node))
+    return set(changed), {name for name, times in changed.items() if times == 1}
+
+
 def past(bound: str, more: int) -> str:
     return bound if more == 0 else f"({bound}) {'+' if more > 0 else '-'} 1"
 
@@ -388,6 +369,15 @@ def how_used(node: Node) -> tuple[bool, bool]:
     if parent.type == "update_expression":
         return True, True
     return False, True
+
+
+def member_of(node: Node) -> str:
+    """Returns the member of an element that is used: .x.y for a[i].x.y"""
+    path = ""
+    while node.parent is not None and node.parent.type in ("parenthesized_expression", "field_expression"):
+        node = node.parent
+        path += f".{text_of(node.child_by_field_name('field'))}" if node.type == "field_expression" else ""
+    return path
 
 
 def address_taken(node: Node) -> bool:

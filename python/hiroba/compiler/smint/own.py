@@ -14,7 +14,7 @@ from ..core.pragmas import COPIES, PRAGMA, clauses
 from ..core.shared import Rewriter
 from ..core.source import Node, base_of, text_of, walk
 from .loops import LoopReader
-from .private import elements_of_iterations, is_sum
+from .private import elements_of_iterations, is_set, is_sum, whole
 
 PRIVATE = ("private", "firstprivate", "lastprivate")
 CONDITIONS = ("if_statement", "conditional_expression")
@@ -30,26 +30,6 @@ def in_order(node: Node) -> Iterator[Node]:
         children.reverse()
     for child in children:
         yield from in_order(child)
-
-
-def is_set(use: Node) -> bool:
-    """Returns true if this use gives the variable a new value that does not depend on the old one."""
-    parent = use.parent
-    if parent is None or parent.type != "assignment_expression" or parent.child_by_field_name("left") != use:
-        return parent is not None and parent.type.endswith("declarator") and innermost(parent) == use
-    right = parent.child_by_field_name("right")
-    return text_of(parent.child_by_field_name("operator")) == "=" and (
-        right is None or text_of(use) not in identifiers(right)
-    )
-
-
-def whole(use: Node) -> Node:
-    """Returns the element or member that begins with this name, if any."""
-    while use.parent is not None and use.parent.type in ("subscript_expression", "field_expression"):
-        if use.parent.child_by_field_name("argument") != use:
-            break
-        use = use.parent
-    return use
 
 
 class OwnVariables:

@@ -18,8 +18,9 @@ from ..core.source import Node, subscripts, text_of, walk
 from ..core.text import words_with_brackets
 from .affinity import owner_of
 from .checks import touches
+from .conflicts import Conflicts
 from .devices import DeviceLoop
-from .independence import carried_dependence, check_apart, conditional, may_repeat, provably_shared, worth_sharing
+from .independence import carried_dependence, conditional, may_repeat, provably_shared, worth_sharing
 from .later import SERIAL
 from .loops import Access, Analysis, LoopReader
 from .nesting import threads_word
@@ -136,7 +137,11 @@ class ParallelFor:
         analysis = reader.read()
         if self._depends(loop, analysis):
             return
-        if "independent" not in [name for name, _ in clauses] and self._collides(loop, reader, analysis):
+        independent = "independent" in [name for name, _ in clauses]
+        if not independent and self._collides(loop, reader, analysis):
+            return
+        conflicts = None if independent else Conflicts(reader, self._locked)
+        if conflicts is not None and conflicts.report(self.source.place(directive.at)):
             return
         reduced = ReductionReader(self.rewriter, self.declared, directive, loop).read(clauses)
         threads = any(threads_word(words) for words in self._omp_lines(directive, loop))
@@ -147,7 +152,6 @@ class ParallelFor:
         self.smint.unit.same[loop.start_byte] = frozenset(names_reduced)
         self.smint.own.warn_of_loop(loop, reader, names_reduced, directive.end)
         private = {word for text in self.smint.own.copies(directive.end, loop) for word in re.findall(r"\w+", text)}
-        independent = "independent" in [name for name, _ in clauses]
         self.smint.summed.append(Summed(loop, reader, frozenset({*names_reduced, *private}), independent))
         collapse = max([int(text) for name, text in clauses if name == "collapse" and text.isdigit()], default=0)
         depth = provably_shared(reader, analysis, names_reduced, max(collapse, 1))
@@ -177,8 +181,8 @@ class ParallelFor:
         before = " ".join(one.prepare() for one in reduced)
         recall = self._recall(analysis) if repeat else ""
         shared = analysis.shared
-        if "independent" not in names:
-            before += check_apart(analysis, loop, place)
+        if conflicts is not None:
+            before += " " * bool(before) + conflicts.at_run_time()
         declared, opening, behind = writer.begin(
             used, touched, analysis.loops, len(shared), f"{place.file}:{place.line}", schedule.chunk
         )

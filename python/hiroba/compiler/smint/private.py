@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..core.counted import changes, identifiers
+from ..core.declarators import innermost
 from ..core.declared import ARRAY
 from ..core.every_rank import OPTION
-from ..core.operations import Access, Call, Function, Key, Operation, Region, all_in
+from ..core.operations import Access, Call, Function, Key, Operation, Region, Set, all_in
 from ..core.operators import REDUCTIONS
 from ..core.scopes import Declaration
 from ..core.source import Node, base_of, text_of, walk
@@ -37,6 +38,26 @@ def is_sum(change: Node, target: Node, operator: str) -> bool:
     right = change.child_by_field_name("right")
     again = right is not None and re.sub(r"\s", "", text_of(target)) in re.sub(r"\s", "", text_of(right))
     return operator != "=" or again
+
+
+def is_set(use: Node) -> bool:
+    """Returns true if this use gives the variable a new value that does not depend on the old one."""
+    parent = use.parent
+    if parent is None or parent.type != "assignment_expression" or parent.child_by_field_name("left") != use:
+        return parent is not None and parent.type.endswith("declarator") and innermost(parent) == use
+    right = parent.child_by_field_name("right")
+    return text_of(parent.child_by_field_name("operator")) == "=" and (
+        right is None or text_of(use) not in identifiers(right)
+    )
+
+
+def whole(use: Node) -> Node:
+    """Returns the element or member that begins with this name, if any."""
+    while use.parent is not None and use.parent.type in ("subscript_expression", "field_expression"):
+        if use.parent.child_by_field_name("argument") != use:
+            break
+        use = use.parent
+    return use
 
 
 def elements_of_iterations(reader: LoopReader) -> set[int]:
@@ -95,7 +116,42 @@ class PrivateMemory:
             if not any(self._is_used_outside(each, begin, end) for each in made or [access.root]):
                 continue
             told.add(access.root.name)
-            self._say_sum(access, target, operator)
+            self._say(access.node, access.root.name, target, operator)
+        for call in operations:
+            if isinstance(call, Call) and call.name in self.memory.flow.functions:
+                self._check_called(self.memory.flow.functions[call.name], summed, [])
+
+    def _check_called(self, function: Function, summed: Summed, around: list[Function]) -> None:
+        """Checks what a function of this file adds to variables at file scope, or that are static."""
+        around, operations = [*around, function], all_in(function.body)
+        told: set[str] = set()
+        for each in operations:
+            if isinstance(each, Call):
+                called = self.memory.flow.functions.get(each.name)
+                if called is not None and called not in around:
+                    self._check_called(called, summed, around)
+                continue
+            made = each.root if isinstance(each, Access) else each.key if isinstance(each, Set) else None
+            change = changes(each.node)
+            if not isinstance(each, Access | Set) or not isinstance(made, Declaration) or change is None:
+                continue
+            lasting = (not made.block or "static" in made.words) and not self.memory.flow.is_shared(made)
+            if not lasting or made.name in summed.known | told or not is_sum(each.node, *change):
+                continue
+            if self._of_a_thread(change[0]) or (isinstance(each, Access) and self._is_set_before(each, operations)):
+                continue
+            if self._is_read_outside(made, [summed.loop, *(one.node for one in around)]):
+                told.add(made.name)
+                self._say(each.node, made.name, *change)
+
+    def _is_read_outside(self, made: Declaration, nodes: list[Node]) -> bool:
+        """Returns true if the value is used, in place of being set anew, outside of these nodes."""
+        for at, each in self.smint.unit.scopes.uses():
+            if each.entity is made.entity and not any(n.start_byte <= at < n.end_byte for n in nodes):
+                use = self.smint.unit.root.descendant_for_byte_range(at, at + len(made.name))
+                if use is not None and not is_set(whole(use)):
+                    return True
+        return False
 
     def _points_anywhere(self, root: Declaration, body: Node) -> bool:
         """Returns true if a pointer of the body is `&h[..]` of an element that iterations may share."""
@@ -126,9 +182,8 @@ class PrivateMemory:
         uses = (at for at, each in self.smint.unit.scopes.uses() if each.entity is made)
         return any(not begin <= at < end for at in uses)
 
-    def _say_sum(self, access: Access, target: Node, operator: str) -> None:
-        assert access.root is not None
-        name, word = access.root.name, operator[:-1] or "+"
+    def _say(self, node: Node, name: str, target: Node, operator: str) -> None:
+        word = operator[:-1] or "+"
         base = target
         while base.type in ("subscript_expression", "parenthesized_expression"):
             base = base_of(base)
@@ -140,9 +195,7 @@ class PrivateMemory:
         else:
             remedy = f"add reduction({word}:{name}[0:n]) to the directive, n its length"
         shown = name if base.type == "identifier" else " ".join(text_of(target).split())
-        self.source.complain(
-            OPTION, access.node.start_byte, f"each rank gets a `{shown}` of its own iterations only", remedy
-        )
+        self.source.complain(OPTION, node.start_byte, f"each rank gets a `{shown}` of its own iterations only", remedy)
 
     # ---- single ----
 

@@ -84,7 +84,7 @@ class TileReader(OutlinedReader):
             return False
         by = self.reader.read(counted.by) if counted.by is not None else Form()
         first = self.reader.read(counted.first)
-        if by is None or by.factors or first is None or self._type_of_bound(counted) in REAL:
+        if by is None or by.factors or first is None or self.type_of_bound(counted) in REAL:
             return False
         bounds = bounds_of(counted)
         ends = [end for bound in bounds if (end := self.reader.read(bound)) is not None]
@@ -159,7 +159,7 @@ class TileReader(OutlinedReader):
             name, known = text_of(each), self.reader.variables.get(text_of(each))
             if known is not None and [*known.factors.values()] == ["1"] and known.value() == "0":
                 variables.add(name)
-            elif known is not None or not self._invariant(each):
+            elif known is not None or not self.is_invariant(each):
                 return None
             if each.parent is not None and each.parent.type == "subscript_expression" and each == base_of(each.parent):
                 tables[name] = each
@@ -199,6 +199,3 @@ class TileReader(OutlinedReader):
         if number >= len(parameters):
             return False
         return any(n.type == "type_qualifier" and text_of(n) == "const" for n in parameters[number].named_children)
-
-    def end_of(self, counted: Counted) -> str:
-        return self._end(counted)
