@@ -61,7 +61,8 @@ Integers::Answer Integers::solve() {
 
 bool Integers::divide(Row& row, bool equation) const {
   int64_t common = 0;
-  for (int k = 1; k < size_; ++k) common = std::gcd(common, row.of[static_cast<size_t>(k)]);
+  for (int k = 1; k < size_ && common != 1; ++k) common = std::gcd(common, row.of[static_cast<size_t>(k)]);
+  if (common == 1) return true;
   if (common == 0) return equation ? row.of[0] == 0 : row.of[0] >= 0;
   if (equation && row.of[0] % common != 0) return false;
   row.of[0] = floor_div(row.of[0], common);

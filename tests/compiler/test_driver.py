@@ -176,6 +176,18 @@ class Stages(DriverTest):
         self.compiled(*FLAGS, "main.c", "part.cpp", "-lstdc++", "-o", "source")
         self.check_answer(self.folder / "source")
 
+    def test_objects_of_others_are_linked_as_by_cc(self) -> None:
+        """Objects and archives without notation: the program is the same, also if it uses what the library replaces."""
+        self.write("reads.c", "#include <stdio.h>\nint reads(char* at) { return (int)fread(at, 1, 1, stdin); }\n")
+        self.write("plain.c", "int reads(char*);\nint main(void) { char c; return reads(&c); }\n")
+        self.compiled("-c", "reads.c", "plain.c")
+        self.use("ar", "cr", "libreads.a", "reads.o")
+        programs = []
+        for link in (self.compiled, lambda *words: self.use("cc", *words)):
+            link("plain.o", "libreads.a", "-lm", "-o", "program")
+            programs.append((self.folder / "program").read_bytes())
+        self.assertEqual(*programs)
+
     def test_plain_cxx_compiled_beside(self) -> None:
         """cc -c compiles whatever it is given; and refuses one name for two files."""
         self.write("part.cpp", CXX)

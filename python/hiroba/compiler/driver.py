@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 NEEDS_NOTHING = ("-nostdlib", "-nodefaultlibs", "-r", "-no-libc", "--no-standard-libraries")
 SYSTEM_LIBRARIES = frozenset(("m", "pthread", "dl", "rt", "c", "util"))
+NAMES = (b"hiroba", b"sms_", b"smint_", b"xmp", b"mpc_")  # parts of all names of the library
 
 
 class Installation:
@@ -105,13 +106,21 @@ def has_mistakes(command: Command) -> bool:
     return not check({file: file for file in objects if file not in output}, lambda file: None, command.warnings)
 
 
+def may_use_library(file: str) -> bool:
+    """Returns false for objects, and archives of them, that name nothing of the library."""
+    text = read(file) if file.endswith((".o", ".a")) and os.path.isfile(file) else b""
+    if not text.startswith((b"\x7fELF", b"!<arch>\n")) or b".gnu.lto_" in text:
+        return True
+    return any(name in text for name in NAMES)
+
+
 def stands_alone(command: Command) -> bool:
-    """Returns true if no linked file can use the library: all are made of plain C files."""
+    """Returns true if no linked file can use the library, which has functions that replace some of the C library."""
     given = [*command.values("-Xlinker", "-T"), *(value for value in command.values("-l") if value)]
     for name, _ in command.options:
         given += name.split(",")[1:] if name.startswith("-Wl,") else [name[2:]] if name.startswith("-l") else []
     brought = (word for word in given if not word.startswith("-") or word.startswith(("-l", "-T", "-R")))
-    return not command.others and SYSTEM_LIBRARIES.issuperset(brought)
+    return SYSTEM_LIBRARIES.issuperset(brought) and not any(map(may_use_library, command.others))
 
 
 def link_words(library: str, command: Command) -> list[str]:
