@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "memory/distribution.hpp"
+#include "memory/fault_history.hpp"
 #include "memory/layout.hpp"
 
 namespace hiroba {
@@ -100,6 +101,7 @@ struct Array {
   Tracker* tracker = nullptr;             // for pages with their home on another node
   std::atomic<uint64_t> cached_low{UINT64_MAX}, cached_high{0};  // pages outside [low, high) were never cached
   Counters counters;
+  FaultHistory faults;
 
   // Calls visit(first page, pages) for the longest runs whose homes all satisfy chosen(rank).
   template <typename Chosen, typename Visit>

@@ -75,6 +75,10 @@ struct Layout {
   }
   // A rank that reads flags of this rank must have acquired this vector: a word for each node.
   uint64_t flag_vector(int rank) const { return control(rank) + flag_vector_at; }
+  // A rank answers here, with a word for each rank that may ask, which pages have no memory (cache/registrations.cpp).
+  uint64_t empty_run(int rank, int asker) const {
+    return control(rank) + empty_runs_at + static_cast<uint64_t>(asker) * 8;
+  }
   // A rank's proposals of new homes at a barrier (homes.hpp): a count, and entries of two words. Two areas alternate.
   static constexpr uint64_t home_proposals = 8192;
   uint64_t home_proposals_of(int rank, uint64_t parity) const {
@@ -96,8 +100,8 @@ struct Layout {
  private:
   // With one rank all locks are its own: 8 MiB. With n ranks on n nodes, each has 1/n of them, of 128 + 8 n bytes.
   static constexpr uint64_t registrations_at = uint64_t{32} << 20, interval_log_at = uint64_t{48} << 20,
-                            flag_vector_at = uint64_t{52} << 20, conditions_at = uint64_t{56} << 20,
-                            home_proposals_at = uint64_t{60} << 20;
+                            flag_vector_at = uint64_t{52} << 20, empty_runs_at = uint64_t{54} << 20,
+                            conditions_at = uint64_t{56} << 20, home_proposals_at = uint64_t{60} << 20;
   static_assert(registrations_at + 64 + registration_slots * 8 <= interval_log_at &&
                 interval_log_at + 128 + interval_slots * 8 <= flag_vector_at &&
                 conditions_at + conditions * 64 <= home_proposals_at &&

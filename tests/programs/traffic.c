@@ -109,7 +109,8 @@ static int64_t migratory(void) {
   return is_here(0) ? 0 : 20;
 }
 
-/* Rank 0 writes all, then each rank its own again and again: a fault for each page that rank 0 had, and no more. */
+/* Rank 0 writes all, then each rank its own again and again, and reads a page of the next one: a fault for each page
+ * that rank 0 had written, and at most two in each step. */
 static int64_t tracking_ends(void) {
   if (sms_rank == 0)
     for (int p = 0; p < pages(); ++p) data[p * INTS] = p;
@@ -119,13 +120,62 @@ static int64_t tracking_ends(void) {
   for (int step = 0; step < 4 * EPOCHS; ++step) {
     write_home(step, 1);
     sms_barrier();
-    seen += data[((next + 1) * PAGES_EACH - 1) * INTS]; /* the last one: a fault brings stale pages that follow */
+    seen += data[next * PAGES_EACH * INTS];
     sms_barrier();
   }
-  const int64_t faults = home_faults() - before, most = PAGES_EACH + 4 * EPOCHS;
+  const int64_t faults = home_faults() - before, most = PAGES_EACH + 8 * EPOCHS;
   if (faults > most)
     fail("tracking_ends: %ld faults of writes to pages of this node, at most %ld are due", (long)faults, (long)most);
   return fetched();
+}
+
+/* Rank 0 reads all now and then; in between each rank reads a page of the next one. What is not used any more is
+ * fetched at most once more. */
+static int64_t uses_end(void) {
+  const int next = (sms_rank + 1) % sms_nprocs * PAGES_EACH;
+  int64_t must = 0;
+  for (int step = 0; step < 8 * EPOCHS; ++step) {
+    write_home(step, 1);
+    sms_barrier();
+    const int reads_all = step % (4 * EPOCHS) == 0 && sms_rank == 0;
+    if (reads_all) read_all(step, 1);
+    else expect_value(next, next % INTS, step * 1000 + next);
+    if (reads_all) must += 2 * pages_elsewhere();
+    must += reads_all || is_here(next) ? 0 : 1;
+    sms_barrier();
+  }
+  return must;
+}
+
+/* Rank 0 fills an array of zeros. No page is fetched but the first two of each home, and those after a barrier. */
+static int64_t fill_zeros(void) {
+  if (sms_rank == 0)
+    for (int p = 0; p < pages(); ++p) data[p * INTS + 1] = p;
+  sms_barrier();
+  for (int p = 0; p < pages(); ++p)
+    if (is_here(p)) expect_value(p, 1, p);
+  sms_barrier();
+  int must = 0;
+  for (int r = 0; r < sms_nprocs; ++r) must += nodes[r] != sms_node;
+  return sms_rank == 0 ? 2 * must : 0;
+}
+
+/* Rank 0 reads 2 MiB of the last rank in no order: at most half of the pages fault, and the rest comes at once. */
+static int64_t read_in_no_order(void) {
+  enum { LARGE = 512 };
+  int* const large = sms_alloc(sizeof *large, LARGE * INTS, sms_nprocs - 1);
+  if (sms_rank == sms_nprocs - 1)
+    for (int p = 0; p < LARGE; ++p) large[p * INTS] = p;
+  sms_barrier();
+  for (int i = 0, p = 0; i < LARGE && sms_rank == 0; ++i, p = (p + 197) % LARGE)
+    if (large[p * INTS] != p) fail("read_in_no_order: page %d has %d", p, large[p * INTS]);
+  sms_statistics s;
+  sms_stats(large, &s);
+  if (s.read_faults > LARGE / 2 || s.pages_fetched > LARGE)
+    fail("read_in_no_order: %ld faults, %ld pages fetched", (long)s.read_faults, (long)s.pages_fetched);
+  sms_barrier();
+  sms_free(large);
+  return 0;
 }
 
 static const struct {
@@ -140,6 +190,9 @@ static const struct {
     {"false_sharing", false_sharing},
     {"migratory", migratory},
     {"tracking_ends", tracking_ends},
+    {"uses_end", uses_end},
+    {"fill_zeros", fill_zeros},
+    {"read_in_no_order", read_in_no_order},
 };
 
 int main(int argc, char** argv) {

@@ -201,6 +201,7 @@ class CacheRank {
     config.layout = layout();
     config.job.nranks = config.job.nnodes = nranks;
     config.job.place_evenly();
+    config.job.node_fds.assign(nranks, home.fd());
     config.job.rank = config.job.node = shape.rank;
     reserve(shape.rank);
     EXPECT_TRUE(pagemap_.open().ok());
@@ -220,6 +221,7 @@ class CacheRank {
     cache = std::make_unique<Cache>();
     cache->fetches.listen(home);
     EXPECT_TRUE(cache->copies.start(config).ok());
+    EXPECT_TRUE(cache->fetches.start().ok());
     serve_faults();
   }
   ~CacheRank() {
@@ -287,10 +289,12 @@ class CacheRank {
     served_ = this;
     struct sigaction action = {};
     action.sa_flags = SA_SIGINFO | SA_NODEFER;
-    action.sa_sigaction = [](int signal, siginfo_t* info, void*) {
+    action.sa_sigaction = [](int signal, siginfo_t* info, void* context) {
       const uint64_t offset = static_cast<uint64_t>(static_cast<char*>(info->si_addr) - served_->base);
       Array* const array = offset < space ? served_->arrays_.live(offset >> page_shift) : nullptr;
-      if (array == nullptr || !served_->cache->fetches.fault(*array, offset >> page_shift)) ::signal(signal, SIG_DFL);
+      const FaultKind kind = fault_kind(*static_cast<ucontext_t*>(context));
+      if (array == nullptr || !served_->cache->fetches.fault(*array, offset >> page_shift, kind))
+        ::signal(signal, SIG_DFL);
     };
     for (const int signal : {SIGBUS, SIGSEGV}) sigaction(signal, &action, &before_[signal == SIGBUS]);
   }
@@ -328,8 +332,8 @@ class CacheFixture : public testing::TestWithParam<std::tuple<std::string, bool>
   bool is_state(uint64_t page, PageState state) const { return rank->states.state(page) == state; }
 
   static FakeHome::Piece pages(uint64_t page, uint64_t count) { return {page << page_shift, count << page_shift}; }
-  // What a home's bytes are at the beginning.
-  static char initial(uint64_t page) { return static_cast<char>(page * 7 + 1); }
+  // What a home's bytes are at the beginning: no page is all zeros.
+  static char initial(uint64_t page) { return static_cast<char>((page * 7 + 1) % 256 == 0 ? 1 : page * 7 + 1); }
 
   // These pages are read, and are as at the home.
   void read(uint64_t from, uint64_t to) {

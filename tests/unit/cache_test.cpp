@@ -28,17 +28,17 @@ TEST_P(CacheTest, AnAbsentPageIsFetchedWhenItIsTouched) {
 
 TEST_P(CacheTest, APageOfThisNodeIsNotTheCachesBusiness) {
   make();
-  EXPECT_FALSE(cache().fetches.fault(*array, first + 100));
-  EXPECT_FALSE(cache().fetches.fault(*array, first + 149));
-  EXPECT_TRUE(cache().fetches.fault(*array, first + 99));
-  EXPECT_TRUE(cache().fetches.fault(*array, first + 150));
+  EXPECT_FALSE(cache().fetches.fault(*array, first + 100, FaultKind::load));
+  EXPECT_FALSE(cache().fetches.fault(*array, first + 149, FaultKind::store));
+  EXPECT_TRUE(cache().fetches.fault(*array, first + 99, FaultKind::load));
+  EXPECT_TRUE(cache().fetches.fault(*array, first + 150, FaultKind::load));
 }
 
 TEST_P(CacheTest, AFaultOnAPageThatHasComeFetchesNothing) {
   make();
   read(first, first + 1);
   rank->home.take_gets();
-  EXPECT_TRUE(cache().fetches.fault(*array, first)) << "another thread was faster";
+  EXPECT_TRUE(cache().fetches.fault(*array, first, FaultKind::load)) << "another thread was faster";
   expect_gets({});
   EXPECT_TRUE(is_state(first, PageState::valid));
 }

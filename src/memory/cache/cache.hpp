@@ -20,6 +20,7 @@ struct Cache {
     fetches.finish();
     const PageRun all = {array.first_page, array.end_page - array.first_page};
     copies.remove(array, {&all, 1});
+    fetches.forget(array);
   }
 };
 

@@ -39,6 +39,14 @@ void ClosedCopies::open(Array& array, uint64_t page) const {
   array.tracker->open(view(page), page_bytes);
 }
 
+void ClosedCopies::open(Array& array, uint64_t first, uint64_t end, PageStates& states) const {
+  for (uint64_t page = first; page < end; ++page) {
+    if (!is_closed(page) || !states.take(page, PageState::valid)) continue;
+    open(array, page);
+    states.release(page, PageState::valid);
+  }
+}
+
 void ClosedCopies::forget(uint64_t page) const {
   if (is_closed(page)) word(page).fetch_and(~(uint64_t{1} << page % 64));
 }

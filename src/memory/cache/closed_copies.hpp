@@ -8,6 +8,7 @@
 #include <atomic>
 
 #include "memory/array_table.hpp"
+#include "memory/cache/page_states.hpp"
 #include "memory/space/uffd.hpp"
 #include "memory/sparse.hpp"
 
@@ -35,6 +36,8 @@ class ClosedCopies {
 
   bool close(Array& array, uint64_t page, uint64_t pages) const;  // false if it cannot
   void open(Array& array, uint64_t page) const;
+  // Opens pages of the array for writes by the system, which take no faults.
+  void open(Array& array, uint64_t first, uint64_t end, PageStates& states) const;
   void forget(uint64_t page) const;  // the page has left the view
   void forget(const Array& array);   // collective
 

@@ -1,7 +1,5 @@
 #include "memory/cache/fetches.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -21,43 +19,17 @@ void prefetch_lines(const char* page) {
   for (size_t at = 0; at < page_bytes; at += line_bytes) __builtin_prefetch(page + at, 1);
 }
 
-// A sharer registration tells the home which pages are copied for the first time.
-struct Registration {
-  uint64_t page, pages;
-  int32_t node;
-};
+// Returns whether the page arrived as zeros, and has not been flushed since.
+bool was_zero(const Copies& copies, const Array& array, uint64_t page) {
+  PageStates& states = *copies.config().states;
+  if (!states.take(page, PageState::valid)) return false;
+  const char* const twin = copies.twin(array, page);
+  const bool zero = twin[0] == 0 && std::memcmp(twin, twin + 1, page_bytes - 1) == 0;
+  states.release(page, PageState::valid);
+  return zero;
+}
 
 }  // namespace
-
-// Returns whether a page is stale and was used while it was valid.
-bool Fetches::was_used(uint64_t page) const {
-  return config_.states->state(page) == PageState::stale && !config_.states->flag(page, PageStates::guessed);
-}
-
-// Returns the number of pages, from this one, that a fault on it should fetch, and the number of them that are not
-// guesses.
-Fetches::Window Fetches::window(const Array& array, uint64_t page) {
-  const uint64_t most = std::min(config_.readahead_pages, config_.most_at_once());
-  if (was_used(page)) {  // the neighbours that were used too are likely to be used again
-    uint64_t n = 1;
-    while (n < most && page + n < array.end_page && was_used(page + n)) ++n;
-    return {n, n};
-  }
-  for (size_t s = 0; s < streams; ++s) {
-    uint64_t expected = page;
-    const uint64_t last = stream_window_[s].load(std::memory_order_relaxed), size = std::min(most, last * 4);
-    if (stream_next_[s].load(std::memory_order_relaxed) != page || size == 0) continue;
-    if (!stream_next_[s].compare_exchange_strong(expected, page + size, std::memory_order_relaxed)) continue;
-    stream_window_[s].store(size, std::memory_order_relaxed);
-    // The accesses have passed the last window, so its guess was right.
-    for (uint64_t p = page - std::min(page, last); p < page; ++p) config_.states->clear_flag(p, PageStates::guessed);
-    return {size, 1};
-  }
-  const size_t s = stream_turn_.fetch_add(1, std::memory_order_relaxed) % streams;
-  stream_next_[s].store(page + 1, std::memory_order_relaxed);
-  stream_window_[s].store(1, std::memory_order_relaxed);
-  return {1, 1};
-}
 
 // Begins to fetch absent and stale pages from `page` up to `end`, all of one home. Returns their number; after 0 there
 // is nothing to finish.
@@ -79,20 +51,20 @@ uint64_t Fetches::begin(Array& array, const HomeRun& run, uint64_t page, uint64_
   while (first < last && config_.states->flag(first, PageStates::registered)) ++first;
   while (first < last && config_.states->flag(last - 1, PageStates::registered)) --last;
   copies_.registered.add(config_.job.node_of(run.rank), first, last);
-  const Registration registration = {first, last - first, config_.job.node_of(run.rank)};
-  const Piggyback note = {registration_handler_, &registration, sizeof registration};
-  copy_in(fetch, run.rank, first < last ? &note : nullptr);
+  const Registrations::Message message(registrations_, run, first, last - first);
+  copy_in(fetch, run.rank, message.piggyback());
   return pages;
 }
 
 // Installs pages in the view. Pages that are in the view already show the new bytes, except private copies, which it
 // updates.
-void Fetches::show(Array& array, uint64_t page, uint64_t pages) const {
-  const uint64_t end = page + pages;
-  for (uint64_t p = page, n = 1; p < end; p += n, n = 1) {
+void Fetches::show(const Fetch& fetch) const {
+  Array& array = *fetch.array;
+  const uint64_t end = fetch.page + fetch.pages, shown_end = fetch.page + std::min(fetch.pages, fetch.shown);
+  for (uint64_t p = fetch.page, n = 1; p < end; p += n, n = 1) {
     const bool seen = config_.states->flag(p, PageStates::in_view);
     while (p + n < end && config_.states->flag(p + n, PageStates::in_view) == seen) ++n;
-    if (!seen) array.tracker->install(copies_.view(p), n << page_shift);
+    if (!seen && p < shown_end) array.tracker->install(copies_.view(p), std::min(n, shown_end - p) << page_shift);
     for (uint64_t i = p; seen && i < p + n; ++i) {
       if (copies_.closed.is_closed(i)) copies_.closed.open(array, i);
       if (config_.states->flag(i, PageStates::copied) && !array.tracker->twin_at_fetch())
@@ -111,25 +83,40 @@ void Fetches::finish(Fetch& fetch) {
   // This must precede the program's first write to them. A concurrent flush finds them busy.
   for (uint64_t p = page; p < page + pages; p = (p / chunk_pages + 1) * chunk_pages)
     copies_.closed.set_all_closed(p, false);
-  show(array, page, pages);
+  show(fetch);
   for (uint64_t p = page; p < page + pages; ++p) config_.states->release(p, PageState::valid);
-  count(array.counters.fetched, pages);
-  count(array.counters.bytes_fetched, pages << page_shift);
+  count(array.counters.fetched, fetch.empty ? 0 : pages);
+  count(array.counters.bytes_fetched, fetch.empty ? 0 : pages << page_shift);
   count(array.counters.cached, fetch.absent);
   if (fetch.absent == pages || copies_.full()) copies_.forget_mappings(array, page, pages);
 }
 
-// Runs at the home, before the pages are read: see README.md, "Home pages".
-void Fetches::on_registration(void* self, int, const void* payload, size_t) {
-  Registration registration;
-  std::memcpy(&registration, payload, sizeof registration);
-  static_cast<Fetches*>(self)->config_.sharers->add(registration.node, registration.page, registration.pages);
+// Brings pages that nobody has written, of a sequence that the program fills or reads for the first time, by one
+// message for all. Returns false if the first one has been written, or nothing tells that it has not.
+bool Fetches::fetch_empty(Array& array, const HomeRun& run, uint64_t page, FaultKind kind) {
+  const uint64_t pages = std::min({run.first + run.pages - page, config_.readahead_pages, config_.most_at_once()});
+  if (page == run.first || pages < 2 || !was_zero(copies_, array, page - 1) || !array.faults.zeros.due()) return false;
+  const uint64_t empty = registrations_.ask_empty(run, page, pages);
+  array.faults.zeros.answered(empty > 0);
+  if (empty == 0) return false;
+  Fetch fetch;
+  fetch.empty = true;
+  const uint64_t brought = begin(array, run, page, page + empty, fetch);
+  for (uint64_t p = kind == FaultKind::load ? 1 : 0; p < brought; ++p)
+    config_.states->set_flag(page + p, PageStates::guessed);
+  if (brought > 0) finish(fetch);
+  return true;
 }
 
 void Fetches::copy_in(Fetch& fetch, int rank, const Piggyback* piggyback) const {
   Transport& transport = *config_.transport;
   const uint64_t offset = fetch.page << page_shift, bytes = fetch.pages << page_shift;
   const bool twins = fetch.array->tracker->twin_at_fetch();
+  if (fetch.empty) {
+    std::memset(copies_.bytes_of(fetch.page), 0, bytes);
+    if (twins) std::memset(copies_.twin(*fetch.array, fetch.page), 0, bytes);
+    return;
+  }
   fetch.twins_missing = twins && transport.local_address(rank, offset) == nullptr;
   const uint64_t slice = twins && !fetch.twins_missing ? copy_slice << page_shift : bytes;
   for (uint64_t done = 0; done < bytes; done += slice) {
@@ -142,7 +129,7 @@ void Fetches::copy_in(Fetch& fetch, int rank, const Piggyback* piggyback) const 
   }
 }
 
-bool Fetches::fault(Array& array, uint64_t page) {
+bool Fetches::fault(Array& array, uint64_t page, FaultKind kind) {
   const HomeRun& run = array.home(page);
   if (copies_.is_here(run)) return false;
   if (config_.states->flag(page, PageStates::replica)) {  // the kernel has dropped the mapping
@@ -155,33 +142,56 @@ bool Fetches::fault(Array& array, uint64_t page) {
       array.tracker->install(copies_.view(page), page_bytes);
       copies_.closed.open(array, page);
       return true;
-    case PageState::valid:
-      // Another thread was faster, or the kernel has dropped the mapping. Only the holder of a page may install it,
-      // because another thread may be evicting it.
-      if (config_.states->take(page, PageState::valid)) {
-        array.tracker->install(copies_.view(page), page_bytes);
-        copies_.closed.open(array, page);  // the access may have been a write to a closed page
-        config_.states->release(page, PageState::valid);
-      }
-      return true;
+    case PageState::valid: return show_valid(array, page), true;
     default: break;
   }
   count(array.counters.faults, 1);
-  const Window w = window(array, page);
+  const bool is_new = config_.states->state(page) == PageState::absent;
+  if (is_new && fetch_empty(array, run, page, kind)) return true;
+  const Readahead::Window w = readahead_.window(array, page, kind);
   Fetch fetch;
+  fetch.shown = w.shown;
   const uint64_t brought = begin(array, run, page, page + w.pages, fetch);
   if (brought == 1 && fetch.completion.left.load(std::memory_order_relaxed) > 0) prefetch_lines(copies_.bytes_of(page));
-  if (brought > 0) finish(fetch);
-  config_.states->clear_flag(page, PageStates::guessed);
   for (uint64_t p = w.sure; p < brought; ++p) config_.states->set_flag(page + p, PageStates::guessed);
+  if (brought > 0) finish(fetch);
+  if (is_new && kind == FaultKind::store) config_.states->set_flag(page, PageStates::guessed);
+  else config_.states->clear_flag(page, PageStates::guessed);
+  if (is_new && w.pages == 1 && readahead_.finds_no_order(page)) fetch_chunk(array, run, page);
   return true;
 }
 
-void Fetches::open(Array& array, uint64_t first, uint64_t end) {
-  for (uint64_t page = first; page < end; ++page) {
-    if (!copies_.closed.is_closed(page) || !config_.states->take(page, PageState::valid)) continue;
-    copies_.closed.open(array, page);
-    config_.states->release(page, PageState::valid);
+// Fetches what is missing of a chunk, unless the cache is about to be full.
+void Fetches::fetch_chunk(Array& array, const HomeRun& run, uint64_t page) {
+  if (config_.readahead_pages < chunk_pages || 2 * (copies_.resident() + chunk_pages) > config_.limit_pages) return;
+  const uint64_t first = std::max(run.first, page / chunk_pages * chunk_pages);
+  const uint64_t end = std::min(run.first + run.pages, (page / chunk_pages + 1) * chunk_pages);
+  start_fetches(array, first, end, false);
+  finish(first, end);
+}
+
+// Another thread was faster, the kernel has dropped the mapping, or the page is on trial: then as many of those after
+// it are shown as were used before it. Only the holder of a page may install it, because another thread may be evicting
+// it.
+void Fetches::show_valid(Array& array, uint64_t page) {
+  PageStates& states = *config_.states;
+  if (!states.take(page, PageState::valid)) return;
+  uint64_t end = page + 1;
+  if (states.flag(page, PageStates::guessed)) {
+    const auto is_used = [&](uint64_t p) {
+      return states.state(p) == PageState::valid && !states.flag(p, PageStates::guessed);
+    };
+    uint64_t used = 0;
+    while (used < config_.readahead_pages && page - used > array.first_page && is_used(page - used - 1)) ++used;
+    const uint64_t most = std::min(array.end_page, page + used);
+    while (end < most && states.flag(end, PageStates::guessed) && states.take(end, PageState::valid)) ++end;
+    array.faults.trials.used(page, end - page);
+  }
+  array.tracker->install(copies_.view(page), (end - page) << page_shift);
+  for (uint64_t p = page; p < end; ++p) {
+    if (p == page || copies_.closed.is_closed(p)) copies_.closed.open(array, p);  // the access may be a write
+    states.clear_flag(p, PageStates::guessed);
+    states.release(p, PageState::valid);
   }
 }
 
@@ -228,6 +238,7 @@ bool Fetches::start_fetches(Array& array, uint64_t first, uint64_t end, bool ahe
     while (p < run_end && room > 0) {
       const PageState state = config_.states->state(p);
       if (state == PageState::valid || config_.states->flag(p, PageStates::replica)) {
+        if (config_.states->flag(p, PageStates::guessed)) show_valid(array, p);
         ++p;
         continue;
       }

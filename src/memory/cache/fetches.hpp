@@ -6,6 +6,8 @@
 
 #include "memory/cache/copies.hpp"
 #include "memory/cache/foresight.hpp"
+#include "memory/cache/readahead.hpp"
+#include "memory/cache/registrations.hpp"
 
 namespace hiroba {
 
@@ -14,12 +16,13 @@ class Writeback;
 class Fetches {
  public:
   Fetches(Copies& copies, Writeback& writeback) : copies_(copies), writeback_(writeback) {}
+  Status start() { return readahead_.start(); }
   // Called before the transport starts.
-  void listen(Transport& transport) { registration_handler_ = transport.add_handler(on_registration, this); }
+  void listen(Transport& transport) { registrations_.listen(transport); }
 
   // Fetches a page that was accessed and is not there, and more pages if that pays. Returns false if its home is this
   // node.
-  bool fault(Array& array, uint64_t page);
+  bool fault(Array& array, uint64_t page, FaultKind kind);
 
   // Begins to fetch pages [first, end) of the array, as many as the cache has room for. An access to one of them waits
   // for it; finish() waits for all. Returns true if any are under way, or if this is the first preload since the last
@@ -39,53 +42,50 @@ class Fetches {
   bool between() const { return between_.load(std::memory_order_relaxed); }
   bool leave_between();  // true if any page was fetched in between, except those fetched ahead
 
+  // The array is being freed.
+  void forget(const Array& array) { readahead_.forget(array); }
+
   void wait_while_busy(uint64_t page);
-  // Opens these pages for writes by the system, which take no faults.
-  void open(Array& array, uint64_t first, uint64_t end);
 
  private:
-  struct Window {
-    uint64_t pages, sure;
-  };
   // Pages that this rank has claimed and whose fetch is under way.
   struct Fetch {
     enum State : uint32_t { free, filling, under_way, finishing };
     std::atomic<uint32_t> state{free};  // of the slot
     Array* array = nullptr;
     uint64_t page = 0, pages = 0, absent = 0;
+    uint64_t shown = UINT64_MAX;  // pages that become visible when they have arrived
     bool twins_missing = false;
+    bool empty = false;  // nobody has written them: they are zeros, which need no transfer
     bool ahead = false;  // a deferred get, answered after the next barrier
     Completion completion;
   };
 
-  bool was_used(uint64_t page) const;
-  Window window(const Array& array, uint64_t page);
+  bool fetch_empty(Array& array, const HomeRun& run, uint64_t page, FaultKind kind);
+  void fetch_chunk(Array& array, const HomeRun& run, uint64_t page);
   bool start_fetches(Array& array, uint64_t first, uint64_t end, bool ahead);
   uint64_t begin(Array& array, const HomeRun& run, uint64_t page, uint64_t end, Fetch& fetch);
   void copy_in(Fetch& fetch, int rank, const Piggyback* piggyback) const;
   void finish(Fetch& fetch);
-  void show(Array& array, uint64_t page, uint64_t pages) const;
+  void show(const Fetch& fetch) const;
+  void show_valid(Array& array, uint64_t page);
   void hide_stale(Array& array, uint64_t first, uint64_t end) const;
   Fetch* free_slot();
   bool under_way(uint64_t page) const;
   bool finish_slot(Fetch& fetch);
-  static void on_registration(void* self, int source, const void* payload, size_t bytes);
 
   Copies& copies_;
   const CacheConfig& config_ = copies_.config();
   Writeback& writeback_;
-  int registration_handler_ = 0;
 
   static constexpr size_t most_fetches = 8;
   Fetch fetches_[most_fetches];
   std::atomic<uint32_t> slot_turn_{0};
   Foresight foresight_;
+  Readahead readahead_{config_};
+  Registrations registrations_{config_};
   std::atomic<bool> unattended_{false};  // no preload was made since the last drop
   std::atomic<bool> between_{false}, fetched_between_{false};
-
-  static constexpr size_t streams = 16;  // sequences of faults on consecutive pages
-  std::atomic<uint64_t> stream_next_[streams] = {}, stream_window_[streams] = {};
-  std::atomic<uint32_t> stream_turn_{0};
 };
 
 }  // namespace hiroba

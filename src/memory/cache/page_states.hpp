@@ -19,7 +19,7 @@ class PageStates {
  public:
   static constexpr uint8_t registered = 4;  // of a copy: the home's node tracks writes to the page
   static constexpr uint8_t active = 8;      // of a copy: this rank has written it since it was refreshed
-  static constexpr uint8_t guessed = 16;    // fetched by readahead, and not known to be used
+  static constexpr uint8_t guessed = 16;    // fetched by readahead or on trial, and not known to be used
   static constexpr uint8_t in_view = 32;    // stale, but still in the view
   static constexpr uint8_t copied = 64;     // the view holds a private copy, because this rank has written the page
   static constexpr uint8_t replica = 128;  // in the view, filled by a floor above (replicas.hpp); no thread may take it

@@ -24,6 +24,7 @@
 #include "base/log.hpp"
 #include "memory/parts.hpp"
 #include "memory/space/ended_memory.hpp"
+#include "memory/space/fault_kind.hpp"
 
 extern "C" int __sigaction(int, const struct sigaction*, struct sigaction*) __attribute__((weak));
 
@@ -160,7 +161,7 @@ bool record(MemoryParts& p, const siginfo_t& info, ucontext_t& context) {
 }
 
 // Serves an access to an absent page; returns false if it is not one.
-bool serve(MemoryParts& p, const void* address) {
+bool serve(MemoryParts& p, const void* address, FaultKind kind) {
   Array* const array = p.table.live(p.page_of(address));
   if (array == nullptr || p.cache == nullptr) return false;
   p.transport->faulting(true);
@@ -173,7 +174,7 @@ bool serve(MemoryParts& p, const void* address) {
         static_cast<size_t>(at - array->data) / array->distribution.element_bytes(), array->name, array->preloaded_by);
   }
   const double begin = p.times.on ? seconds_now() : 0;
-  const bool served = p.cache->fetches.fault(*array, p.page_of(address));
+  const bool served = p.cache->fetches.fault(*array, p.page_of(address), kind);
   if (p.times.on) p.times.faults.fetch_add(seconds_now() - begin, std::memory_order_relaxed);
   p.transport->faulting(false);
   return served;
@@ -230,7 +231,7 @@ void handle(int signal, siginfo_t* info, void* context) {
   } else if (p == nullptr || !by_access || signal == SIGTRAP || !p->space.contains(info->si_addr)) {
     if (by_access && signal != SIGTRAP) bad_access.store(info->si_addr), had_bad_access.store(true);
     pass_on(signal, info, context);
-  } else if (!record(*p, *info, state) && !open_touched(*p, *info) && !serve(*p, info->si_addr)) {
+  } else if (!record(*p, *info, state) && !open_touched(*p, *info) && !serve(*p, info->si_addr, fault_kind(state))) {
     refuse(*p, signal, info->si_addr);
   }
   errno = saved;

@@ -25,8 +25,8 @@ size_t SystemAccess::bring(const char* address, size_t bytes, bool to_write) {
   (void)*static_cast<const volatile char*>(address + bytes - 1);
   Array* const array = to_write ? parts_.table.live(parts_.page_of(address)) : nullptr;
   if (array != nullptr)
-    parts_.cache->fetches.open(*array, parts_.page_of(address),
-                               std::min(array->end_page, parts_.page_of(address + bytes - 1) + 1));
+    parts_.cache->copies.closed.open(*array, parts_.page_of(address),
+                                     std::min(array->end_page, parts_.page_of(address + bytes - 1) + 1), parts_.states);
   return bytes;
 }
 
