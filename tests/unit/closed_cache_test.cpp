@@ -65,6 +65,28 @@ TEST_P(ClosedCacheTest, WritesToClosedPagesAreFound) {
   EXPECT_EQ(9, rank->home_at(first + 5, 7));
 }
 
+// As barriers flush.
+TEST_P(ClosedCacheTest, PagesThatAreFetchedNoMoreAreClosedByBarriersToo) {
+  make_quiet();
+  const auto closed = [&] { return cache().copies.closed.is_closed(first + 5); };
+  for (int flushes = 0; flushes < 12; ++flushes) cache().writeback.flush(true);
+  cache().writeback.invalidate(first + 3, 1);
+  for (int flushes = 0; flushes < 8; ++flushes) {
+    read(first + 3, first + 4);
+    cache().writeback.flush(true);
+    EXPECT_FALSE(closed()) << "a page of the chunk is fetched again after each barrier";
+    cache().writeback.invalidate(first + 3, 1);
+  }
+  for (int flushes = 0; flushes < 16; ++flushes) cache().writeback.flush(true);
+  EXPECT_EQ(closes(), closed());
+  rank->at(first + 5, 7) = 9;
+  cache().writeback.flush(true);
+  EXPECT_EQ(9, rank->home_at(first + 5, 7));
+  cache().writeback.invalidate(first, 20);
+  others_write(first, last, 3);
+  read(first, last);
+}
+
 // What others have written to a closed page goes into the copy that the program sees; now and then it is dropped
 // instead.
 TEST_P(ClosedCacheTest, FewClosedPagesAreRefreshedInPlace) {

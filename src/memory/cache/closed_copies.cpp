@@ -10,25 +10,33 @@ Status ClosedCopies::start(char* base, uint64_t pages) {
   return file_.create("hiroba-closed", pages / PageBits::pages * sizeof(Chunk));
 }
 
-// A search for writes takes 13 us per chunk; closing a page takes 1 us, and a write to it then 5 us.
-bool ClosedCopies::is_quiet(uint64_t page, bool written) const {
-  constexpr int16_t enough = 4;
+// A search for writes takes 13 us per chunk, closing all its pages some 30 us, and a write to a closed page then 5 us.
+bool ClosedCopies::is_quiet(uint64_t page, bool written, bool at_barrier) const {
+  const int16_t enough = at_barrier ? quiet_barriers : quiet_releases;
   std::atomic<int16_t>& quiet = chunk_of(page).quiet;
   const int16_t now = quiet.load(std::memory_order_relaxed);
-  if (!written && now < enough) quiet.store(static_cast<int16_t>(now + 1), std::memory_order_relaxed);
+  if (!written && now < quiet_barriers) quiet.store(static_cast<int16_t>(now + 1), std::memory_order_relaxed);
   else if (written && now > 0) quiet.store(0, std::memory_order_relaxed);
   return !written && now + 1 >= enough;
 }
 
+void ClosedCopies::fetched(uint64_t page) const {
+  set_all_closed(page, false);
+  std::atomic<int16_t>& quiet = chunk_of(page).quiet;
+  if (quiet.load(std::memory_order_relaxed) > quiet_releases) quiet.store(quiet_releases, std::memory_order_relaxed);
+}
+
 bool ClosedCopies::close(Array& array, uint64_t page, uint64_t pages) const {
-  if (!array.tracker->close(view(page), pages << page_shift)) return false;
+  if (!array.tracker->close(view(page), pages << page_shift)) {
+    chunk_of(page).quiet.store(long_time, std::memory_order_relaxed);
+    return false;
+  }
   for (uint64_t p = page; p < page + pages; ++p) word(p).fetch_or(uint64_t{1} << p % 64);
   return true;
 }
 
 void ClosedCopies::open(Array& array, uint64_t page) const {
   constexpr uint16_t many = 16;
-  constexpr int16_t long_time = -100;
   Chunk& chunk = chunk_of(page);
   if (is_closed(page) && chunk.opened.fetch_add(1, std::memory_order_relaxed) + 1 == many) {
     chunk.opened.store(0, std::memory_order_relaxed);

@@ -31,10 +31,14 @@ class ClosedCopies {
   bool group_closed(uint64_t page) const { return group_of(page).load(); }
   void set_group_closed(uint64_t page, bool all) const { group_of(page).store(all); }
   // Counts flushes that have found nothing written in the chunk, or restarts the count; true if it pays to close its
-  // pages.
-  bool is_quiet(uint64_t page, bool written) const;
+  // pages. `at_barrier`: the flush is one of a barrier, which comes more often than a release, and may be followed by
+  // fetches of what others have written.
+  bool is_quiet(uint64_t page, bool written, bool at_barrier) const;
+  // Pages of the chunk have been fetched, so they are likely to be fetched after the next barrier, too.
+  void fetched(uint64_t page) const;
 
-  bool close(Array& array, uint64_t page, uint64_t pages) const;  // false if it cannot
+  // Returns false if it cannot, and waits long before the next try.
+  bool close(Array& array, uint64_t page, uint64_t pages) const;
   void open(Array& array, uint64_t page) const;
   // Opens pages of the array for writes by the system, which take no faults.
   void open(Array& array, uint64_t first, uint64_t end, PageStates& states) const;
@@ -42,10 +46,11 @@ class ClosedCopies {
   void forget(const Array& array);   // collective
 
  private:
+  static constexpr int16_t quiet_releases = 4, quiet_barriers = 16, long_time = -100;
   struct Chunk {
     std::atomic<uint64_t> closed[PageBits::pages / 64];
     std::atomic<bool> all_closed;
-    std::atomic<int16_t> quiet;  // flushes without a write; negative after closing did not pay
+    std::atomic<int16_t> quiet;  // flushes without a write; negative after closing did not pay, or failed
     std::atomic<uint16_t> opened;
   };
   Chunk& chunk_of(uint64_t page) const { return file_.as<Chunk>()[page / PageBits::pages]; }

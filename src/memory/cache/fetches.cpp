@@ -81,8 +81,7 @@ void Fetches::finish(Fetch& fetch) {
   config_.transport->one_sided().await(fetch.completion);
   if (fetch.twins_missing) std::memcpy(copies_.twin(array, page), copies_.bytes_of(page), pages << page_shift);
   // This must precede the program's first write to them. A concurrent flush finds them busy.
-  for (uint64_t p = page; p < page + pages; p = (p / chunk_pages + 1) * chunk_pages)
-    copies_.closed.set_all_closed(p, false);
+  for (uint64_t p = page; p < page + pages; p = (p / chunk_pages + 1) * chunk_pages) copies_.closed.fetched(p);
   show(fetch);
   for (uint64_t p = page; p < page + pages; ++p) config_.states->release(p, PageState::valid);
   count(array.counters.fetched, fetch.empty ? 0 : pages);

@@ -242,7 +242,7 @@ void Writeback::flush_piece(const Piece& whole, bool alone) {
   }
   bool quiet = true;
   for (uint64_t i = 0; i < pages && quiet; ++i) quiet = !written.test(i) || unchanged.test(i);
-  const bool closes = copies_.closed.is_quiet(piece.first, !quiet) && !alone && !copies_.stays(piece.array);
+  const bool closes = copies_.closed.is_quiet(piece.first, !quiet, alone) && !copies_.stays(piece.array);
   if (!closes || !close_pages(piece)) copies_.closed.set_all_closed(piece.first, false);
   if (copies_.full()) copies_.forget_mappings(piece.array, piece.first, pages);
 }
