@@ -1,7 +1,7 @@
-"""Draws docs/pictures/*.svg and the table of costs in README.md: `python3 tools/pictures.py` writes, `--check` compares
-and ends with 1 if a file is not what this program draws. The floors come from src/CMakeLists.txt, the costs from
-docs/results/front-page.json (front_page.py), the tasks from
-docs/results/task-graph.dot (graph_picture.py). Python standard library only."""
+"""Draws docs/pictures/*.svg, the table of costs in README.md, and that of 1,000 nodes in docs/scaling.md:
+`python3 tools/pictures.py` writes, `--check` compares and ends with 1 if a file is not what this program draws. The
+floors come from src/CMakeLists.txt, the costs from docs/results/front-page.json (front_page.py), the tasks from
+docs/results/task-graph.dot (graph_picture.py), the 1,000 nodes from scaling_table.py. Python standard library only."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import front_page
 import graph_picture
+import scaling_table
 from drawing import (
     BLUE,
     FAINT,
@@ -249,6 +250,8 @@ def drawn(root: Path) -> tuple[dict[Path, str], list[str]]:
     files = {root / "docs" / "pictures" / f"{name}.svg": drawing.svg() for name, drawing in drawings.items()}
     readme = root / "README.md"
     files[readme] = front_page.with_table(readme.read_text(), results)
+    scaling = root / "docs" / "scaling.md"
+    files[scaling] = scaling_table.with_table(scaling.read_text())
     return files, [problem for drawing in drawings.values() for problem in drawing.problems()]
 
 

@@ -28,7 +28,9 @@ void BarrierNotices::after_barrier(std::span<const uint64_t> words) {
   }
   const uint64_t parity = parts_.notices.parity();
   parts_.notices.turn();
-  if (known()) return read(ranks_to_hear(), parity);
+  if (known())
+    return reader_.read(*parts_.transport, parts_.layout, logs_to_read(), parity,
+                        [this](std::span<const Notice> notices) { take(notices); });
   parts_.cache->writeback.flush_and_drop(true);
   parts_.cache->copies.for_each_piece([this](const Copies::Piece& piece) {
     parts_.cache->copies.registered.remove(parts_.job.node_of(piece.run.rank), piece.first, piece.end);
@@ -46,8 +48,9 @@ std::vector<int> BarrierNotices::speakers() const {
   return out;
 }
 
-// The ranks that have written pages of nodes of which this rank has copies, or wants to know who else writes them.
-std::vector<int> BarrierNotices::ranks_to_hear() const {
+// The logs of ranks that have written pages of nodes of which this rank has copies, or wants to know who else writes
+// them.
+std::vector<NoticeReader::Log> BarrierNotices::logs_to_read() const {
   const Job& job = parts_.job;
   if (std::all_of(said_.begin(), said_.end(), [](const BarrierWord& word) { return word.notices == 0; })) return {};
   std::vector<bool> wanted(static_cast<size_t>(job.nnodes));
@@ -56,29 +59,13 @@ std::vector<int> BarrierNotices::ranks_to_hear() const {
   for (const int node : parts_.home_policies.nodes_of_interest()) wanted[static_cast<size_t>(node)] = true;
   const auto any = static_cast<int>(std::count(wanted.begin(), wanted.end(), true));
   const auto wants = [&wanted](int node) { return wanted[static_cast<size_t>(node)]; };
-  std::vector<int> out;
-  for (int r = 0; r < job.nranks && any > 0; ++r)
-    if (r != job.rank && NearNodes::meets(said_[static_cast<size_t>(r)].nodes, job.node_of(r), job.nnodes, any, wants))
-      out.push_back(r);
-  return out;
-}
-
-// All requests are under way before the first is awaited, but where there are very many notices.
-void BarrierNotices::read(std::span<const int> ranks, uint64_t parity) {
-  constexpr uint64_t most_at_once = uint64_t{1} << 20;
-  for (size_t next = 0, end = 0; next < ranks.size(); next = end) {
-    uint64_t total = size(ranks[end++]);
-    while (end < ranks.size() && total + size(ranks[end]) <= most_at_once) total += size(ranks[end++]);
-    incoming_.resize(total);
-    Completion arrived;
-    uint64_t at = 0;
-    for (size_t i = next; i < end; at += size(ranks[i++]))
-      parts_.transport->one_sided().start_get(&incoming_[at], ranks[i], parts_.layout.notice_log(ranks[i], parity),
-                                              size(ranks[i]) * sizeof(Notice), arrived, nullptr);
-    parts_.transport->one_sided().await(arrived);
-    at = 0;
-    for (size_t i = next; i < end; at += size(ranks[i++])) take(std::span(incoming_).subspan(at, size(ranks[i])));
+  std::vector<NoticeReader::Log> out;
+  for (int r = 0; r < job.nranks && any > 0; ++r) {
+    const BarrierWord& said = said_[static_cast<size_t>(r)];
+    if (r != job.rank && NearNodes::meets(said.nodes, job.node_of(r), job.nnodes, any, wants))
+      out.push_back({r, said.notices});
   }
+  return out;
 }
 
 // An entry of no pages ends a log.

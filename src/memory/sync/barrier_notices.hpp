@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "memory/notices/notices.hpp"
+#include "memory/notices/notice_reader.hpp"
 #include "memory/sync/barrier_word.hpp"
 
 namespace hiroba {
@@ -30,15 +30,13 @@ class BarrierNotices {
   std::vector<int> speakers() const;                              // ranks with proposals for homes
 
  private:
-  std::vector<int> ranks_to_hear() const;
-  uint64_t size(int rank) const { return said_[static_cast<size_t>(rank)].notices; }
-  void read(std::span<const int> ranks, uint64_t parity);
+  std::vector<NoticeReader::Log> logs_to_read() const;
   void take(std::span<const Notice> notices);
 
   MemoryParts& parts_;
   std::vector<BarrierWord> said_;
   std::vector<uint64_t> covered_;
-  std::vector<Notice> incoming_;
+  NoticeReader reader_;
 };
 
 }  // namespace hiroba
