@@ -31,12 +31,12 @@ class Job(NamedTuple):
 
 
 def size(value: float) -> str:
-    for unit in ("bytes", "KB", "MB", "GB", "TB"):
-        if value < 1000:
-            break
+    units = ["bytes", "KB", "MB", "GB", "TB"]
+    while value >= 1000:
         value /= 1000
-    digits = 0 if value >= 100 or unit == "bytes" else 1
-    return f"{value:,.{digits}f} {unit}"
+        units.pop(0)
+    digits = 0 if value >= 100 or units[0] == "bytes" else 1
+    return f"{value:,.{digits}f} {units[0]}"
 
 
 def count(value: float) -> str:

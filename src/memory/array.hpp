@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "memory/distribution.hpp"
-#include "memory/fault_history.hpp"
 #include "memory/layout.hpp"
 
 namespace hiroba {
@@ -74,6 +73,7 @@ struct GuardedParts {
 };
 
 struct ArrayTouches;
+struct FaultHistory;
 
 struct Array {
   GuardedParts parts;
@@ -101,7 +101,7 @@ struct Array {
   Tracker* tracker = nullptr;             // for pages with their home on another node
   std::atomic<uint64_t> cached_low{UINT64_MAX}, cached_high{0};  // pages outside [low, high) were never cached
   Counters counters;
-  FaultHistory faults;
+  std::shared_ptr<FaultHistory> faults;  // where there are other nodes
 
   // Calls visit(first page, pages) for the longest runs whose homes all satisfy chosen(rank).
   template <typename Chosen, typename Visit>

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "base/addresses.hpp"
+#include "memory/cache/readahead.hpp"
 
 namespace hiroba {
 
@@ -29,6 +30,7 @@ Status Copies::start(const CacheConfig& config) {
 
 Status Copies::add(Array& array, bool twin_at_fetch) {
   array.tracker = twin_at_fetch ? shared_tracker_.get() : private_tracker_.get();
+  if (array.faults == nullptr) array.faults = std::make_shared<FaultHistory>();
   Status status;
   const auto elsewhere = [this](int rank) { return config_.job.node_of(rank) != config_.job.node; };
   array.for_each_run_of(elsewhere, [&](uint64_t first, uint64_t pages) {

@@ -94,9 +94,9 @@ void Fetches::finish(Fetch& fetch) {
 // message for all. Returns false if the first one has been written, or nothing tells that it has not.
 bool Fetches::fetch_empty(Array& array, const HomeRun& run, uint64_t page, FaultKind kind) {
   const uint64_t pages = std::min({run.first + run.pages - page, config_.readahead_pages, config_.most_at_once()});
-  if (page == run.first || pages < 2 || !was_zero(copies_, array, page - 1) || !array.faults.zeros.due()) return false;
+  if (page == run.first || pages < 2 || !was_zero(copies_, array, page - 1) || !array.faults->zeros.due()) return false;
   const uint64_t empty = registrations_.ask_empty(run, page, pages);
-  array.faults.zeros.answered(empty > 0);
+  array.faults->zeros.answered(empty > 0);
   if (empty == 0) return false;
   Fetch fetch;
   fetch.empty = true;
@@ -184,7 +184,7 @@ void Fetches::show_valid(Array& array, uint64_t page) {
     while (used < config_.readahead_pages && page - used > array.first_page && is_used(page - used - 1)) ++used;
     const uint64_t most = std::min(array.end_page, page + used);
     while (end < most && states.flag(end, PageStates::guessed) && states.take(end, PageState::valid)) ++end;
-    array.faults.trials.used(page, end - page);
+    array.faults->trials.used(page, end - page);
   }
   array.tracker->install(copies_.view(page), (end - page) << page_shift);
   for (uint64_t p = page; p < end; ++p) {

@@ -27,7 +27,7 @@ Readahead::Window Readahead::window(Array& array, uint64_t page, FaultKind kind)
   if (was_used(page)) {  // the neighbours that were used too are likely to be used again
     uint64_t n = 1;
     while (n < most && page + n < array.end_page && was_used(page + n)) ++n;
-    return n > 1 && array.faults.trials.due(page, n - 1) ? Window{n, 1, 1} : Window{n, n, n};
+    return n > 1 && array.faults->trials.due(page, n - 1) ? Window{n, 1, 1} : Window{n, n, n};
   }
   for (size_t s = 0; s < streams; ++s) {
     uint64_t expected = page;
