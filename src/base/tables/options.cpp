@@ -71,8 +71,8 @@ constexpr std::array table = {
            "for what is written). fetch: when the page arrives (first writes are cheaper, twice the memory; needs "
            "Linux 6.7)."},
     Option{"readahead", OptionKind::bytes, "2M", "SIZE",
-           "Most bytes that one page fault may fetch when faults are sequential or the pages were in use before. "
-           "4K: one page, no readahead."},
+           "Most bytes that one page fault may fetch when faults are sequential, the pages were in use before, or, "
+           "from 2M on, accesses have no order. 4K: one page, no readahead."},
     Option{"huge", OptionKind::flag, "yes", "yes|no",
            "Collapse shared memory into huge pages when it is in use: home memory at the first two barriers after its "
            "allocation (with several nodes, only of arrays of which a rank has 24 MiB), cached memory when 2 MiB of it "
