@@ -54,11 +54,13 @@ void Transaction::end_attempt() {
 bool Transaction::commit() {
   if (depth_ > 1) return --depth_, false;
   const bool wrote = !writes_.empty();
-  if (!wrote) {
-    if (alone_) end_attempt();
-    else slot_->state.store(0, std::memory_order_release);
-  } else if (!commit_writes()) {
-    restart();
+  uint64_t version = 0;
+  if (wrote && !commit_.run(version)) restart();
+  if (wrote || alone_) end_attempt();
+  else slot_->state.store(0, std::memory_order_release);
+  if (version != 0) {  // of what it has written on this node
+    domain_->wake_sleepers();
+    process_.require(process_.others().await_older(version, slot_number_));
   }
   counts_.commit(aborts_, wrote);
   depth_ = 0, aborts_ = 0, wants_alone_ = false, running_ = nullptr;
@@ -160,16 +162,6 @@ void touch_bytes(Transaction& transaction, const void* object, size_t bytes) {
   const uint64_t stripe = transaction.snapshot().stripe_bytes();
   for (uint64_t at = begin / 8 * 8; at < begin + bytes; at = (at / stripe + 1) * stripe)
     transaction.store_bytes(at, 0, 0);
-}
-
-bool Transaction::commit_writes() {
-  uint64_t version = 0;
-  if (!commit_.run(version)) return false;
-  end_attempt();
-  if (version == 0) return true;  // nothing on this node
-  domain_->wake_sleepers();
-  process_.require(process_.others().await_older(version, slot_number_));
-  return true;
 }
 
 }  // namespace hiroba

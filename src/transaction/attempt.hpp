@@ -100,7 +100,6 @@ class Transaction {
     return static_cast<T>(load_word(address & ~uint64_t{7}, mask_of<T>() << shift) >> shift);
   }
   uint64_t load_word(uint64_t address, uint64_t mask);
-  bool commit_writes();
 
   WriteSet writes_;
   Snapshot snapshot_;
