@@ -63,6 +63,9 @@ struct DeviceSurroundings {
 struct DeviceKernel {
   const char* name;
   DeviceFunction host, cuda;  // null: not for these devices
+  // The functions return when they have computed, by other streams than the one that they get, so all that is before
+  // the kernel ends before they are called.
+  bool by_other_streams = false;
 };
 struct DeviceAccess {
   DeviceSection section;

@@ -365,7 +365,9 @@ Status Devices::launch(const DeviceKernel& kernel, DeviceStream& stream, std::sp
   const char* const begin = static_cast<const char*>(argument);
   run.argument.assign(begin, begin + bytes);
   run.what = format("%s, on device %s", name.c_str(), parts_->name_of_device(stream.device_number()).c_str());
-  call.put([&stream, run = std::make_shared<KernelRun>(std::move(run)), written = std::move(written)] {
+  call.put([&stream, run = std::make_shared<KernelRun>(std::move(run)), written = std::move(written),
+            wait = kernel.by_other_streams]() -> Status {
+    if (wait) HIROBA_TRY(stream.explained(stream.wait_for_device()));
     for (const Found& found : written) found.copy->changed(found.host, true);
     stream.set_last_kernel(run->what);
     return stream.queue().run(std::move(*run));

@@ -118,14 +118,6 @@ void set_known(const DeviceMove& move, std::vector<Digest> pieces, bool on_devic
   move.copy.known.push_back({move.host, std::move(pieces), on_device, move.place});
 }
 
-// Waits for what the stream has left to the device.
-Status wait_for_device(const DeviceStream& stream) {
-  std::unique_ptr<DeviceEvent> event;
-  HIROBA_TRY(stream.device().make_event(event));
-  HIROBA_TRY(stream.queue().record(*event));
-  return event->wait();
-}
-
 // Calls of a queue from several threads, one at a time.
 struct SharedQueue {
   std::mutex lock;
@@ -204,7 +196,7 @@ Status to_device_directly(const DeviceMove& move, const std::vector<Piece>& piec
     }
     return {};
   }));
-  return wait_for_device(move.stream);
+  return move.stream.wait_for_device();
 }
 
 // Threads summarize a batch together as soon as it is there, while later ones come.
@@ -229,7 +221,7 @@ Status to_host_directly(const DeviceMove& move, const std::vector<Piece>& pieces
 // copy at once is faster than to read twice.
 Status to_window(const DeviceMove& move, const std::vector<Piece>& pieces, const std::vector<KnownPiece>& known,
                  std::vector<Digest>& now, std::atomic<uint64_t>& moved) {
-  HIROBA_TRY(wait_for_device(move.stream));
+  HIROBA_TRY(move.stream.wait_for_device());
   std::vector<char> unchanged(static_cast<size_t>(move.helpers.width()), 0);
   return move.helpers.share(pieces.size(), [&](int worker, size_t i) -> Status {
     const Piece& piece = pieces[i];
@@ -268,7 +260,7 @@ Status by_buffers(const DeviceMove& move, const std::vector<Piece>& pieces, cons
 }
 
 Status from_window(const DeviceMove& move, const std::vector<Piece>& pieces, std::vector<Digest>& now) {
-  HIROBA_TRY(wait_for_device(move.stream));
+  HIROBA_TRY(move.stream.wait_for_device());
   return move.helpers.share(pieces.size(), [&](int, size_t i) -> Status {
     const Piece& piece = pieces[i];
     const char* const window = move.stream.device().window(piece.device);

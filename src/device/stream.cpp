@@ -76,6 +76,13 @@ Status DeviceStream::buffer(int worker, int which, size_t bytes, Buffer*& out) {
   return device_.allocate_pinned(bytes, out->memory);
 }
 
+Status DeviceStream::wait_for_device() const {
+  std::unique_ptr<DeviceEvent> event;
+  HIROBA_TRY(device_.make_event(event));
+  HIROBA_TRY(queue_->record(*event));
+  return event->wait();
+}
+
 Status DeviceStream::explained(Status status) const { return explained_by(std::move(status), last_kernel_); }
 
 void DeviceStream::work(Entry& next) {

@@ -70,6 +70,7 @@ class DeviceStream {
   size_t number() const { return number_; }
   // For the thread of the stream.
   DeviceQueue& queue() const { return *queue_; }
+  Status wait_for_device() const;  // for what the thread has left to it
   Status buffer(int worker, int which, size_t bytes, Buffer*& out);
   // Errors of the device come later than the call that has caused them: names the last kernel.
   Status explained(Status status) const;

@@ -26,9 +26,6 @@ using hiroba::Memory;
 using hiroba::Request;
 using hiroba::Status;
 
-static_assert(sizeof(DeviceKernel) == sizeof(hiroba_kernel) &&
-              offsetof(DeviceKernel, host) == offsetof(hiroba_kernel, host) &&
-              offsetof(DeviceKernel, cuda) == offsetof(hiroba_kernel, cuda));
 static_assert(static_cast<int>(hiroba::DeviceKind::host) == HIROBA_DEVICE_HOST &&
               static_cast<int>(hiroba::DeviceKind::cuda) == HIROBA_DEVICE_CUDA);
 

@@ -240,7 +240,7 @@ class DeviceLoop {
     for (const Footprint::Box& box : part.footprint.used) uses.push_back({box, true, false});
     for (const Footprint::Box& box : part.footprint.written) uses.push_back({box, true, true});
     call_.require(devices().order(*part.lanes.run, *part.lanes.in));
-    const DeviceKernel kernel = {loop_.name, run_share, run_share};
+    const DeviceKernel kernel = {loop_.name, run_share, run_share, true};
     call_.require(devices().launch(kernel, *part.lanes.run, uses, argument.data(), argument.size(), place()));
   }
   // Rows that one device writes may lie between those that another one has got.
