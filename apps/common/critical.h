@@ -1,0 +1,65 @@
+/* critical.h: the ways in which an application makes its operations on shared memory atomic: option --with. Header
+ * only, for variants on sms.h.
+ *
+ * critical_load and the like are used in such an operation. critical_figures is collective. */
+#ifndef APPS_COMMON_CRITICAL_H
+#define APPS_COMMON_CRITICAL_H
+
+#include <sms.h>
+#include <string.h>
+#include <transaction.h>
+
+#include "shared.h"
+#include "tiled.h"
+
+/* CRITICAL_NOTHING is the sequential reference: one rank with one thread. */
+typedef enum { CRITICAL_TRANSACTIONS, CRITICAL_LOCKS, CRITICAL_ONE_LOCK, CRITICAL_NOTHING, CRITICAL_WAYS } critical;
+
+/* The value of option --with, after options_read. */
+static inline critical critical_way(const team* team, int threads, const char* name) {
+  static const char* const names[CRITICAL_WAYS] = {"transactions", "locks", "one-lock", "nothing"};
+  int way = 0;
+  while (way < CRITICAL_WAYS && strcmp(names[way], name) != 0) way++;
+  team_agree(team, way < CRITICAL_WAYS, TEAM_BAD_INPUT, "--with '%s' is not transactions, locks, one-lock or nothing",
+             name);
+  team_agree(team, way != CRITICAL_NOTHING || team->count * threads == 1, TEAM_BAD_INPUT,
+             "--with nothing is for one rank with one thread, not for %d x %d", team->count, threads);
+  return (critical)way;
+}
+
+static inline int64_t critical_load(critical with, const int64_t* at) {
+  return with == CRITICAL_TRANSACTIONS ? hiroba_tx_load_int64(at) : *at;
+}
+static inline void critical_store(critical with, int64_t* at, int64_t value) {
+  if (with == CRITICAL_TRANSACTIONS) hiroba_tx_store_int64(at, value);
+  else *at = value;
+}
+
+/* A sequence of numbers for each thread of the job (xorshift64*, from a state that splitmix64 makes of the seed). */
+static inline uint64_t critical_seed(int seed, int worker) {
+  uint64_t h = ((uint64_t)seed << 32) + (uint64_t)worker + UINT64_C(0x9e3779b97f4a7c15);
+  h = (h ^ h >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  h = (h ^ h >> 27) * UINT64_C(0x94d049bb133111eb);
+  return (h ^ h >> 31) | 1;
+}
+static inline int64_t critical_random(uint64_t* state, int64_t below) {
+  *state ^= *state >> 12, *state ^= *state << 25, *state ^= *state >> 27;
+  return (int64_t)((*state * UINT64_C(0x2545f4914f6cdd1d) >> 33) % (uint64_t)below);
+}
+
+/* The transactions of all ranks, ended by a NULL name. */
+enum { CRITICAL_FIGURES = 7 };
+static inline void critical_figures(tiled_figure out[CRITICAL_FIGURES]) {
+  hiroba_tx_statistics mine;
+  hiroba_tx_stats(&mine);
+  const tiled_figure figures[CRITICAL_FIGURES] = {{"commits", (double)shared_total(mine.commits)},
+                                                  {"read_only", (double)shared_total(mine.read_only)},
+                                                  {"aborts", (double)shared_total(mine.aborts)},
+                                                  {"irrevocable", (double)shared_total(mine.irrevocable)},
+                                                  {"most_aborts", sms_reduce_double((double)mine.most_aborts, SMS_MAX)},
+                                                  {"messages", (double)shared_total(mine.messages)},
+                                                  {NULL, 0}};
+  memcpy(out, figures, sizeof figures);
+}
+
+#endif
