@@ -76,8 +76,8 @@ class DeviceLoops(CompilerTest):
         ):
             self.assertIn(line, shown)
 
-    def refused(self, body: str, message: str, devices: str = "host:2") -> None:
-        self.write("loop.c", LOOP.replace("BODY", body))
+    def refused(self, body: str, message: str, devices: str = "host:2", clause: str = "") -> None:
+        self.write("loop.c", LOOP.replace("BODY", body).replace("parallel for ", f"parallel for {clause}"))
         self.compiled(*FLAGS, "-fopenacc", "loop.c", "-o", "loop")
         ended = self.run_on("loop", "-n", 1, "--devices", devices)
         self.assertNotEqual(ended.returncode, 0)
@@ -90,8 +90,10 @@ class DeviceLoops(CompilerTest):
         self.refused("b[i] = a[i];", few, "host:1")
         self.refused("b[i] = a[i];", few.replace("has 1", "has 0"), "none")
         self.refused("if (i > 0) b[i] = a[i - 1];", "`a[i - 1]` leads out of its array; subscripts count for all")
-        self.refused("for (int k = 0; k < 3; k++) b[i + k] = a[i];", "different iterations write the same rows")
-        self.refused("b[i] = 1, b[n - i] = 2;", "`b[n - i]` and `b[i]` are written, and it is not known that")
+        said = "different iterations write the same rows"
+        self.refused("for (int k = 0; k < 3; k++) b[i + k] = a[i];", said, clause="independent ")
+        said = "`b[n - i]` and `b[i]` are written, and it is not known that"
+        self.refused("b[i] = 1, b[n - i] = 2;", said, clause="independent ")
         self.refused("b[i] = b[i + n];", "iterations depend on each other: `b[i]` is written")
 
 
