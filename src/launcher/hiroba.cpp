@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/energy/counters.hpp"
 #include "base/tables/options.hpp"
 #include "launcher/execute.hpp"
 #include "launcher/info.hpp"
@@ -43,6 +44,25 @@ int info(const InfoWords& words) {
   return 1;
 }
 
+// A machine whose energy cannot be read is a result, not an error.
+int power() {
+  hiroba::Options options;
+  std::string text;
+  hiroba::Status status = hiroba::Options::from_environment(options);
+  if (status.ok()) {
+    const std::string& root = options.text("power-root");
+    if (std::filesystem::is_directory(root)) {
+      const hiroba::Status described = hiroba::describe_power(root, 1, text);
+      if (!described.ok()) text = "no energy of the processor: " + described.message() + "\n";
+      std::fputs(text.c_str(), stdout);
+      return 0;
+    }
+    status = hiroba::Status::error("option power-root: there is no folder '%s'", root.c_str());
+  }
+  std::fprintf(stderr, "hiroba: %s\n", status.message().c_str());
+  return 1;
+}
+
 // Executes a Python program that comes with Hiroba; returns only if that cannot be started.
 int become(const std::string& name, const std::vector<std::string>& words) {
   const std::filesystem::path prefix = std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path();
@@ -75,6 +95,7 @@ int run(int argc, char** argv) {
       ->expected(0, 1)
       ->default_str("machine")
       ->type_name("[PID]");
+  app.add_subcommand("power", "What the processor's counters of energy say here, or why they cannot be read");
   // All words after the command are the program's.
   for (const auto& [name, purpose] :
        {std::pair{"overlap", "Measures whether collectives hide behind computation here, in Hiroba and MPIs"},
@@ -89,6 +110,7 @@ int run(int argc, char** argv) {
     return 2;
   }
   const CLI::App& chosen = *app.get_subcommands().front();
+  if (chosen.get_name() == "power") return power();
   return chosen.get_name() == "info" ? info(words) : become(chosen.get_name(), chosen.remaining());
 }
 

@@ -123,6 +123,9 @@ constexpr std::array table = {
         "debug", OptionKind::text, "no", "no|all|crash|RANKS",
         "Open gdb, in tmux or a terminal. all, or ranks such as 0,2-3: they wait for it in sms_startup, of hirobacc's "
         "programs before main. crash: on a rank that crashes, or ends the job by a message. --silence is 0 then."},
+    Option{"power-root", OptionKind::text, "/sys", "DIR",
+           "Where `hiroba power` looks for class/powercap, the processor's counters of energy: for containers that "
+           "have the kernel's tree in another place, and for tests."},
     Option{"trace", OptionKind::flag, "no", "yes|no",
            "Print counts and bytes of every kind of communication when the program ends."},
     Option{"stats", OptionKind::flag, "no", "yes|no",
