@@ -116,6 +116,8 @@ def may_use_library(file: str) -> bool:
 
 def stands_alone(command: Command) -> bool:
     """Returns true if no linked file can use the library, which has functions that replace some of the C library."""
+    if command.has("-fgnu-tm"):
+        return False
     given = [*command.values("-Xlinker", "-T"), *(value for value in command.values("-l") if value)]
     for name, _ in command.options:
         given += name.split(",")[1:] if name.startswith("-Wl,") else [name[2:]] if name.startswith("-l") else []
@@ -134,6 +136,8 @@ def link_words(library: str, command: Command) -> list[str]:
     if not command.sources and not command.others:
         return []
     shared = libraries_in(library, ".so") or ["-lhiroba"]
+    if command.has("-fgnu-tm"):  # before the library of GCC, which it takes the place of
+        shared.insert(0, "-lhiroba_tm")
     only_if_used = ["-Wl,--push-state,-Bdynamic,--as-needed", *shared, "-Wl,--pop-state"]
     return [f"-L{library}", f"-Wl,-rpath,{library}", *only_if_used]
 
