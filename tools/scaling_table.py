@@ -48,8 +48,9 @@ ROWS: list[tuple[str, Callable[[Job], str]]] = [
     ("a barrier or reduction: messages of a node", lambda job: count(job.rounds)),
     ("bytes of a node in all rounds of a barrier", lambda job: size(32 * job.ranks)),
     (
-        "an epoch of two barriers in which each node reads what its neighbour wrote: messages of a node",
-        lambda job: count(2 * job.rounds + 4),
+        "an epoch of two barriers in which all ranks write and one of each node reads a page of the next node: "
+        "messages of a node",
+        lambda job: count(2 * job.rounds + 2 * job.ranks_here + 2),
     ),
     (
         "reading the notices of all ranks of other nodes, the worst case: messages of a rank",
