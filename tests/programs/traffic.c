@@ -83,6 +83,37 @@ static int64_t rewrite(int stride) {
 static int64_t rewrite_all(void) { return rewrite(1); }
 static int64_t rewrite_some(void) { return rewrite(16); }
 
+/* Homes rewrite all, with a lock before each barrier, and after it. */
+static int64_t locks_and_barriers(void) {
+  int64_t must = 0;
+  for (int step = 0; step < EPOCHS; ++step) {
+    write_home(step, 1);
+    lock_and_unlock();
+    sms_barrier();
+    lock_and_unlock();
+    read_all(step, 1);
+    lock_and_unlock();
+    sms_barrier();
+    must += pages_elsewhere();
+  }
+  return must;
+}
+
+/* Homes write once; under locks, ranks change a page of their own that nobody reads. */
+static int64_t locks_beside(void) {
+  write_home(0, 1);
+  sms_barrier();
+  for (int step = 0; step < EPOCHS; ++step) {
+    read_all(0, 1);
+    sms_lock(3);
+    data[sms_rank * PAGES_EACH * INTS + INTS - 1] = step;
+    sms_unlock(3);
+    if (step % 2 == 1) sms_barrier();
+  }
+  sms_barrier();
+  return pages_elsewhere() + EPOCHS * (int64_t)sms_nprocs;
+}
+
 /* Each page is written by all ranks, and then read by all. */
 static int64_t false_sharing(void) {
   for (int step = 0; step < EPOCHS; ++step) {
@@ -187,6 +218,8 @@ static const struct {
     {"read_with_sync", read_with_sync},
     {"rewrite_all", rewrite_all},
     {"rewrite_some", rewrite_some},
+    {"locks_and_barriers", locks_and_barriers},
+    {"locks_beside", locks_beside},
     {"false_sharing", false_sharing},
     {"migratory", migratory},
     {"tracking_ends", tracking_ends},
