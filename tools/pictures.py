@@ -227,8 +227,8 @@ def floors(root: Path) -> Drawing:
                 used = ", ".join(floor for floor in uses[name] if floor != "base")  # all use base
                 d.text(x + 14, y + 48, f"uses {used}", 11, "start", PURPLE)
                 continue
-            used = ", ".join(uses[name])
-            d.text(x + wide - 14, y + 23, f"uses {used}" if used else "uses no other floor", 12, "end", PURPLE)
+            used = f"uses {', '.join(uses[name])}" if uses[name] else "uses no other floor"
+            d.text(x + wide - 14, y + 23, used, 12 if len(used) < 95 else 11, "end", PURPLE)
             if rooms:
                 d.text(x + wide - 14, y + 43, f"rooms: {', '.join(rooms)}", 12, "end", FAINT)
     return d
