@@ -44,3 +44,14 @@ add_test(NAME programs.transactions.misuse COMMAND ${Python3_EXECUTABLE}
   ${CMAKE_CURRENT_SOURCE_DIR}/transactions_misuse.py --build ${CMAKE_BINARY_DIR})
 set_tests_properties(programs.transactions.misuse PROPERTIES TIMEOUT 120)
 hiroba_timing_tests(programs.transactions.misuse)
+# Anomalies. Each line: name, ranks, nodes, rounds; then options. 16 ranks are many for one word.
+test_program(transactions_races transactions_races.c)
+foreach(line "pair 2 1 100000" "two_nodes 2 2 50000" "narrow 3 1 50000 TRANSACTION_STRIPE=16" "check 2 1 200 CHECK=yes"
+    "hot 16 1 500" "hot_nodes 16 4 200" "hot_alone 16 1 200 TRANSACTION_RETRIES=1" "ucx 2 2 10 TRANSPORT=ucx"
+    "hot_ucx 16 2 2 TRANSPORT=ucx" "mpi 2 2 10 TRANSPORT=mpi" "chaos 3 3 20 CHAOS=9")
+  separate_arguments(words UNIX_COMMAND ${line})
+  list(POP_FRONT words name ranks nodes each)
+  hiroba_run_test(programs.transactions.races.${name} ${ranks} ${nodes} transactions_races ${each}
+    MATCH "done: at most [0-9]+ aborts of one transaction" SECONDS 60)
+  with(programs.transactions.races.${name} TIMEOUT=30 ${words})
+endforeach()
