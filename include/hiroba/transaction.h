@@ -15,7 +15,8 @@
  * volatile. It is left at its end or by hiroba_tx_abort, not by return, break, goto or longjmp.
  * Other accesses: memory that is in use by transactions must not be used by other loads and stores at the same time.
  * Publication: plain stores of a rank before a transaction that makes them reachable are seen by transactions that
- * reach them. Privatisation: after a transaction has made memory unreachable for others, its rank may use that without
+ * reach them; between nodes, stores to memory at home on another node need hiroba_tx_fence or a barrier before it.
+ * Privatisation: after a transaction has made memory unreachable for others, its rank may use that without
  * transactions, on one node at once, between nodes after hiroba_tx_fence or a barrier. A lock, an atomic or a barrier
  * orders plain accesses before and after it with transactions, as it does with other accesses.
  * Nesting: a block in a block is part of the outer one, to a depth of HIROBA_TX_MOST_NESTED; an abort ends the
@@ -153,7 +154,7 @@ void hiroba_tx_await(hiroba_tx_frame* frame);
 /* ---- other types ---------------------------------------------------------------------------------------------- */
 
 #define HIROBA_TX_TYPE(name, type, as)                              \
-  static inline type hiroba_tx_load_##name(const type* at) {        \
+  static inline type hiroba_tx_load_##name(type const* at) {        \
     const as bits = hiroba_tx_load_##as((const as*)at);             \
     type value;                                                     \
     memcpy(&value, &bits, sizeof value);                            \

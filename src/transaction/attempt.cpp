@@ -92,9 +92,11 @@ void Transaction::restart() {
 }
 
 void Transaction::run_alone() {
-  if (alone_) return;
-  undo_all();
+  if (irrevocable()) return;
+  const bool at_once = alone_ && writes_.empty();  // then nothing is to be undone before memory is used directly
   wants_alone_ = true;
+  if (at_once) return;
+  undo_all();
   block_.restart(block_.context);
 }
 
@@ -105,12 +107,12 @@ void Transaction::undo(const Savepoint& to) {
 
 // ---- retry ---------------------------------------------------------------------------------------------------------
 
-// The slot is idle during the sleep, so that nobody waits for it. A commit that this thread does not see counts a
-// change afterwards, unless it has not seen the sleeper: the sleep is short.
+// The slot is idle during the sleep, so that nobody waits for it, and others may run. A commit that this thread does
+// not see counts a change afterwards, unless it has not seen the sleeper: the sleep is short.
 void Transaction::await_change() {
   constexpr double longest_sleep = 5e-3;
   counts_.add(TransactionCounts::retries);
-  slot_->state.exchange(0);
+  end_attempt();
   const uint32_t serial_ended = domain_->serial_ended;
   ++domain_->sleepers;
   const auto changed = [&] { return domain_->serial_ended != serial_ended || !snapshot_.is_valid({}); };

@@ -37,7 +37,9 @@ class Transaction {
   ~Transaction();
 
   int depth() const { return depth_; }
-  bool alone() const { return alone_; }
+  // It runs alone because the program has asked for that, and may do what cannot be undone. One that runs alone because
+  // it has failed often may still be undone, as its stores are buffered.
+  bool irrevocable() const { return alone_ && wants_alone_; }
   const Block& block() const { return block_; }
   // Begins, or, if it has begun, goes deeper. `alone`: nothing else runs until its end.
   void begin(const Block& block, bool alone);
@@ -49,7 +51,7 @@ class Transaction {
   [[noreturn]] void restart();
   // Undoes everything once something that was read has changed. The block is to run again.
   void await_change();
-  // Goes on as one that runs alone; restarts unless it does.
+  // Becomes irrevocable; restarts unless it runs alone.
   void run_alone();
 
   // `at` is a multiple of the size.

@@ -25,7 +25,8 @@ foreach(line
   with(programs.transactions.${name} TIMEOUT=30 ${words})
 endforeach()
 foreach(line "alone 1 1" "pair 2 1" "two_nodes 2 2" "three 3 2 CHAOS=3" "ucx 2 2 TRANSPORT=ucx"
-    "ucx_three 3 3 TRANSPORT=ucx" "mpi 2 2 TRANSPORT=mpi" "check 2 1 CHECK=yes" "check_nodes 2 2 CHECK=yes")
+    "forced 2 1 TRANSACTION_RETRIES=0" "forced_nodes 2 2 TRANSACTION_RETRIES=0" "ucx_three 3 3 TRANSPORT=ucx"
+    "mpi 2 2 TRANSPORT=mpi" "check 2 1 CHECK=yes" "check_nodes 2 2 CHECK=yes")
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words name ranks nodes)
   hiroba_run_test(programs.transactions.features.${name} ${ranks} ${nodes} transactions features MATCH done SECONDS 60)
@@ -47,7 +48,7 @@ hiroba_timing_tests(programs.transactions.misuse)
 # Anomalies. Each line: name, ranks, nodes, rounds; then options. 16 ranks are many for one word.
 test_program(transactions_races transactions_races.c)
 foreach(line "pair 2 1 100000" "two_nodes 2 2 50000" "narrow 3 1 50000 TRANSACTION_STRIPE=16" "check 2 1 200 CHECK=yes"
-    "hot 16 1 500" "hot_nodes 16 4 200" "hot_alone 16 1 200 TRANSACTION_RETRIES=1" "ucx 2 2 10 TRANSPORT=ucx"
+    "hot 16 1 500" "hot_nodes 16 4 200" "hot_alone 16 1 20 TRANSACTION_RETRIES=0" "ucx 2 2 10 TRANSPORT=ucx"
     "hot_ucx 16 2 2 TRANSPORT=ucx" "mpi 2 2 10 TRANSPORT=mpi" "chaos 3 3 20 CHAOS=9")
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words name ranks nodes each)

@@ -29,7 +29,7 @@ class TransactionModel final : public Model {
   void ended() override { (void)transactions.stop(); }
   void require_outside_work(const char* call) const override {
     const Transaction* const running = Transaction::running();
-    if (running != nullptr && !running->alone()) refuse(*running, call);
+    if (running != nullptr && !running->irrevocable()) refuse(*running, call);
   }
   void require_all_ranks(const char* call) const override { require_outside_work(call); }
   void require_lockable(const char* call) const override { require_outside_work(call); }
@@ -116,7 +116,7 @@ void store(T* at, T value, const char* call) {
 
 void require_retry(const Transaction& transaction) {
   const char* const place = transaction.block().place;
-  if (transaction.alone()) end_job(1, "%s: retry in a transaction that is irrevocable", place);
+  if (transaction.irrevocable()) end_job(1, "%s: retry in a transaction that is irrevocable", place);
   if (!transaction.snapshot().has_read())
     end_job(1, "%s: retry in a transaction that has read nothing would wait for ever; read what it waits for", place);
 }
@@ -220,7 +220,7 @@ TX_EXPORT void hiroba_tx_free(void* object) {
 
 TX_EXPORT void hiroba_tx_abort(int value) {
   Transaction& transaction = in_transaction("hiroba_tx_abort");
-  if (transaction.alone())
+  if (transaction.irrevocable())
     end_job(1, "%s: hiroba_tx_abort in a transaction that is irrevocable", transaction.block().place);
   if (value == 0) end_job(1, "%s: hiroba_tx_abort(0): 0 is the value of a commit", transaction.block().place);
   hiroba_tx_frame& frame = frame_of(transaction);
@@ -241,7 +241,8 @@ TX_EXPORT void hiroba_tx_retry(void) {
 
 TX_EXPORT void hiroba_tx_restart(void) {
   Transaction& transaction = in_transaction("hiroba_tx_restart");
-  if (transaction.alone()) end_job(1, "%s: a restart of a transaction that is irrevocable", transaction.block().place);
+  if (transaction.irrevocable())
+    end_job(1, "%s: a restart of a transaction that is irrevocable", transaction.block().place);
   transaction.restart();
 }
 
@@ -271,7 +272,7 @@ TX_EXPORT void hiroba_tx_stats(hiroba_tx_statistics* out) {
 
 TX_EXPORT void hiroba_tx_fence(void) {
   const Transaction* const running = Transaction::running();
-  if (running != nullptr && !running->alone()) TransactionModel::refuse(*running, "hiroba_tx_fence");
+  if (running != nullptr && !running->irrevocable()) TransactionModel::refuse(*running, "hiroba_tx_fence");
   if (running == nullptr) require(instance<TransactionModel>().transactions.process().others().await_all());
   if (process_started()) process_memory("hiroba_tx_fence").past_cache().synchronise();
 }
@@ -288,7 +289,7 @@ TX_EXPORT void hiroba_tx_release(const hiroba_tx_savepoint*) { in_transaction("h
 
 TX_EXPORT void hiroba_tx_cancel(hiroba_tx_frame* frame) {
   Transaction& transaction = in_transaction("hiroba::atomically");
-  if (transaction.alone())
+  if (transaction.irrevocable())
     end_job(1, "%s: an exception undoes a transaction that is irrevocable; give hiroba::commit_on_exception",
             frame->place);
   transaction.cancel();
