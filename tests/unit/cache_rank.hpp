@@ -120,6 +120,7 @@ class FakeHome final : public Transport, OneSided {
   std::atomic<int> fences{0}, awaiting{0}, packed{0}, deferred{0};
   std::atomic<bool> held{false};  // nothing ends while it is set
   bool defers = false, barrier_ended = false;
+  std::function<void(uint64_t bytes)> before_get;
 
  private:
   struct Put {
@@ -143,6 +144,7 @@ class FakeHome final : public Transport, OneSided {
     EXPECT_NE(asker_, rank) << "its own memory";
     const std::lock_guard guard(lock_);
     gets_.push_back({from, bytes});
+    if (before_get) before_get(bytes);
     this->deferred += deferred;
     if (piggyback != nullptr) deliver(piggyback->handler, 0, piggyback->payload, piggyback->bytes);
     if (!network_ && !deferred) {

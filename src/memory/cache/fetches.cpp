@@ -51,6 +51,8 @@ uint64_t Fetches::begin(Array& array, const HomeRun& run, uint64_t page, uint64_
   while (first < last && config_.states->flag(first, PageStates::registered)) ++first;
   while (first < last && config_.states->flag(last - 1, PageStates::registered)) --last;
   copies_.registered.add(config_.job.node_of(run.rank), first, last);
+  // The answer that led here may be from before another thread acquired what the home has written since.
+  fetch.empty = fetch.empty && registrations_.ask_empty(run, page, pages, true) == pages;
   const Registrations::Message message(registrations_, run, first, last - first);
   copy_in(fetch, run.rank, message.piggyback());
   return pages;
@@ -90,12 +92,12 @@ void Fetches::finish(Fetch& fetch) {
   if (fetch.absent == pages || copies_.full()) copies_.forget_mappings(array, page, pages);
 }
 
-// Brings pages that nobody has written, of a sequence that the program fills or reads for the first time, by one
-// message for all. Returns false if the first one has been written, or nothing tells that it has not.
+// Brings pages that nobody has written, of a sequence that the program fills or reads for the first time, by two
+// messages for all. Returns false if the first one has been written, or nothing tells that it has not.
 bool Fetches::fetch_empty(Array& array, const HomeRun& run, uint64_t page, FaultKind kind) {
   const uint64_t pages = std::min({run.first + run.pages - page, config_.readahead_pages, config_.most_at_once()});
   if (page == run.first || pages < 2 || !was_zero(copies_, array, page - 1) || !array.faults->zeros.due()) return false;
-  const uint64_t empty = registrations_.ask_empty(run, page, pages);
+  const uint64_t empty = registrations_.ask_empty(run, page, pages, false);
   array.faults->zeros.answered(empty > 0);
   if (empty == 0) return false;
   Fetch fetch;

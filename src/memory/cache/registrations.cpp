@@ -28,27 +28,21 @@ void Registrations::on_message(void* self, int, const void* payload, size_t) {
   const auto& me = *static_cast<Registrations*>(self);
   Message::Content content;
   std::memcpy(&content, payload, sizeof content);
-  if (content.asker == Message::none) me.config_.sharers->add(content.node, content.page, content.pages);
-  else me.answer(content);
+  if (content.registers) me.config_.sharers->add(content.node, content.page, content.pages);
+  if (content.asker != Message::none) me.answer(content);
 }
 
-// Pages may be written until their writes are tracked, so only what is empty after that counts.
 void Registrations::answer(const Message::Content& question) const {
   const int fd = config_.job.node_fds[static_cast<size_t>(question.node)];
-  uint64_t empty = empty_pages(fd, question.page, question.pages);
-  if (empty > 0) {
-    config_.sharers->add(question.node, question.page, empty);
-    empty = empty_pages(fd, question.page, empty);
-  }
+  const uint64_t answer = make_answer(question.page, empty_pages(fd, question.page, question.pages));
   const uint64_t at = config_.layout.empty_run(question.rank, question.asker);
-  reinterpret_cast<std::atomic<uint64_t>*>(config_.transport->local_address(question.rank, at))
-      ->store(make_answer(question.page, empty));
+  reinterpret_cast<std::atomic<uint64_t>*>(config_.transport->local_address(question.rank, at))->store(answer);
 }
 
-uint64_t Registrations::ask_empty(const HomeRun& run, uint64_t page, uint64_t pages) const {
+uint64_t Registrations::ask_empty(const HomeRun& run, uint64_t page, uint64_t pages, bool registers) const {
   static_assert(chunk_pages < uint64_t{1} << count_bits);
   const int me = config_.job.rank;
-  const Message question(*this, run, page, std::min(pages, chunk_pages), me);
+  const Message question(*this, run, page, std::min(pages, chunk_pages), me, registers);
   uint64_t answer = 0;
   Completion completion;
   OneSided& transport = config_.transport->one_sided();

@@ -17,9 +17,8 @@ class Registrations {
   // Goes with a get of the pages.
   class Message {
    public:
-    Message(const Registrations& owner, const HomeRun& run, uint64_t page, uint64_t pages, int asker = none)
-        : content_{page, pages, run.rank, owner.config_.job.node_of(run.rank), asker},
-          piggyback_{owner.handler_, &content_, sizeof content_} {}
+    Message(const Registrations& owner, const HomeRun& run, uint64_t page, uint64_t pages)
+        : Message(owner, run, page, pages, none, true) {}
     Message(const Message&) = delete;
     Message& operator=(const Message&) = delete;
     const Piggyback* piggyback() const { return content_.pages > 0 ? &piggyback_ : nullptr; }
@@ -27,18 +26,22 @@ class Registrations {
    private:
     friend Registrations;
     static constexpr int32_t none = -1;
-    // The home and its node. An asker has only those pages registered, from the first one, that have no memory, and
-    // reads how many these are in its word at the home.
+    // Names the home, its node, and the rank that wants an answer, in its word at the home.
     struct Content {
       uint64_t page, pages;
       int32_t rank, node, asker;
+      bool registers;
     };
+    Message(const Registrations& owner, const HomeRun& run, uint64_t page, uint64_t pages, int asker, bool registers)
+        : content_{page, pages, run.rank, owner.config_.job.node_of(run.rank), asker, registers},
+          piggyback_{owner.handler_, &content_, sizeof content_} {}
     Content content_;
     Piggyback piggyback_;
   };
 
-  // Returns the number of pages, from this one, that nobody has written; registers them at their home.
-  uint64_t ask_empty(const HomeRun& run, uint64_t page, uint64_t pages) const;
+  // Returns the number of pages, from this one, that nobody has written. `registers`: after all pages, which the caller
+  // holds busy, have been registered.
+  uint64_t ask_empty(const HomeRun& run, uint64_t page, uint64_t pages, bool registers) const;
 
  private:
   static void on_message(void* self, int source, const void* payload, size_t bytes);
