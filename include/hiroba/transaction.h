@@ -88,27 +88,12 @@ void* hiroba_tx_malloc_on(size_t bytes, int rank);
 void hiroba_tx_free(void* object);
 
 /* Ends the transaction without effect, and leaves the outermost block. hiroba_tx_value returns `value` (not 0). */
-#ifdef __cplusplus
-[[noreturn]]
-#else
-_Noreturn
-#endif
-void hiroba_tx_abort(int value);
+void hiroba_tx_abort(int value) __attribute__((noreturn));
 /* Undoes the block, and runs it again when something that it has read has changed. Sleeps meanwhile. A block that has
  * read nothing, or is irrevocable, is refused. */
-#ifdef __cplusplus
-[[noreturn]]
-#else
-_Noreturn
-#endif
-void hiroba_tx_retry(void);
+void hiroba_tx_retry(void) __attribute__((noreturn));
 /* Undoes the block, and runs it again, as after a conflict. */
-#ifdef __cplusplus
-[[noreturn]]
-#else
-_Noreturn
-#endif
-void hiroba_tx_restart(void);
+void hiroba_tx_restart(void) __attribute__((noreturn));
 /* From now on no other transaction runs until this one commits, and it does not run again; it may then do what cannot
  * be undone. May restart the block first. */
 void hiroba_tx_irrevocable(void);

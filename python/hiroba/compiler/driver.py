@@ -115,7 +115,10 @@ def may_use_library(file: str) -> bool:
 
 
 def stands_alone(command: Command) -> bool:
-    """Returns true if no linked file can use the library, which has functions that replace some of the C library."""
+    """Returns true if no linked file can use the library, which has functions that replace some of the C library. With
+    -v it is linked always: by that CMake asks what a C program needs that another compiler links."""
+    if any(name == "-v" for name, _ in command.options):
+        return False
     if command.has("-fgnu-tm"):
         return False
     given = [*command.values("-Xlinker", "-T"), *(value for value in command.values("-l") if value)]
