@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <ranges>
@@ -23,6 +24,7 @@ struct Process {
   std::unique_ptr<Memory> memory;
   std::span<Model* const> models;
   int rank = 0;
+  std::atomic<bool> models_used{false};  // any of them; without, a lock costs no look at each
   bool ended = false;
   bool forked = false;  // set in a child that a rank has forked: a copy of all this, and no rank
 };
@@ -166,6 +168,11 @@ void not_started(const char* call, const char* begin, const char* end) {
   end_job(1, "%s before %s; call %s(&argc, &argv) first", call, begin, begin);
 }
 
+void Model::begin_use() {
+  used_.store(true, std::memory_order_relaxed);
+  process().models_used.store(true, std::memory_order_relaxed);
+}
+
 void end_work(const char* call) {
   for (Model* model : process().models)
     if (model->used()) require(model->end_work(call));
@@ -193,6 +200,7 @@ void require_all_ranks(const char* call) {
 }
 
 void require_lockable(const char* call) {
+  if (!process().models_used.load(std::memory_order_relaxed)) return;
   for (const Model* model : process().models)
     if (model->used()) model->require_lockable(call);
 }

@@ -24,7 +24,7 @@ class Model {
 
   // The program uses the model: from now on it takes part in barriers, and in what calls require.
   void use() {
-    if (!used()) used_.store(true, std::memory_order_relaxed);
+    if (!used()) begin_use();
   }
   bool used() const { return used_.load(std::memory_order_relaxed); }
 
@@ -55,6 +55,7 @@ class Model {
   virtual void require_unused(const Use&) const {}
 
  private:
+  void begin_use();
   std::atomic<bool> used_{false};
 };
 
