@@ -52,7 +52,7 @@ class Conflicts:
         self.outer = reader.out.loops[0]
         self.certain: tuple[Use, Use] | None = None
         self.unknown: tuple[Use, Use] | None = None  # subscripts that only their functions know
-        # By the two bases, "" for those of shared names; and the rows that are at least 0, of so many variables.
+        # By the two bases, "" for those of shared names; and the rows that are at least 0, of this number of variables.
         self._calls: dict[str, dict[tuple[str, int], dict[str, None]]] = {}
         self._conditions: dict[str, str] = {}
 

@@ -7,22 +7,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..core import outline
-from ..core.counted import Counted
 from ..core.declarators import enclosing, may_be_use
 from ..core.declared import ARRAY, FUNCTION, POINTER, Declared
-from ..core.found import Directive
 from ..core.pragmas import DEVICE, PRAGMA
 from ..core.shared import PREFIX
-from ..core.source import Node, text_of
+from ..core.source import Node
 from ..core.spelling import GIVEN, How, Spelling, Variable
 from ..core.text import quoted, words_with_brackets
 from .affinity import owner_of
 from .checks import touches
 from .conflicts import Conflicts
 from .independence import carried_dependence, conditional
-from .outlined import OutlinedReader
+from .outlined import OutlinedLoop, OutlinedReader
 from .own import is_set
-from .part import SharedLoop, Smint
+from .part import SharedLoop
 
 CLAUSES = ("for", "device", "affinity", "independent", "nowait")
 BEGINS = {"acc": ("parallel", "kernels", "serial"), "omp": ("target",)}
@@ -54,17 +52,12 @@ class Line:
 
 
 @dataclass
-class DeviceLoop:
-    smint: Smint
-    directive: Directive
-    loop: Node
-    counted: Counted
-    clauses: list[tuple[str, str]]
+class DeviceLoop(OutlinedLoop):
     conflicts: Conflicts | None = None
 
     def lower(self) -> None:
         function = enclosing(self.loop, "function_definition")
-        if function is None or not self._clauses_fit():
+        if function is None or not self._fits(CLAUSES, "device", "is not possible", "on devices"):
             return
         line = self._line()
         if line is None:
@@ -81,28 +74,7 @@ class DeviceLoop:
             self.smint.own.warn_of_loop(self.loop, reader, [], self.directive.end)
             self._write(reader, function, line, owner, variables)
 
-    def _error(self, at: int, message: str, remedy: str) -> None:
-        self.smint.source.error(at, message, remedy)
-
     # ---- what is refused ----
-
-    def _clauses_fit(self) -> bool:
-        for name, _ in self.clauses:
-            if name not in CLAUSES:
-                self._error(
-                    self.directive.place(name),
-                    f"`{name}` in #pragma SMint parallel for device is not possible",
-                    f"take `{name}` away, or `device`",
-                )
-                return False
-        inside = [d for d in self.smint.found.directives if self.loop.start_byte <= d.at < self.loop.end_byte]
-        if inside:
-            self._error(
-                inside[0].at,
-                f"#pragma {inside[0].family} {inside[0].name} stands in a loop on devices",
-                "put it outside of the loop",
-            )
-        return not inside
 
     def _line(self) -> Line | None:
         """Returns the directive for devices, after an error None."""
@@ -124,9 +96,7 @@ class DeviceLoop:
         return found[0]
 
     def _is_affine(self, reader: OutlinedReader) -> bool:
-        wrong = reader.out.irregular[0] if reader.out.irregular else ""
-        for node in reader.scalars():
-            wrong = wrong or f"`{text_of(node)}` is a shared variable, which is no array"
+        wrong = reader.out.irregular[0] if reader.out.irregular else reader.shared_scalar()
         for access in reader.out.single:
             of = self.smint.declared.type_of(access.node)
             if of is not None and of.derived[:1] in ((ARRAY,), (POINTER,)):

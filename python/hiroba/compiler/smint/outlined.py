@@ -1,11 +1,51 @@
-"""The accesses and variables of a loop whose body becomes a function: all that it uses must be known."""
+"""A loop whose body becomes a function, its accesses and variables: all that it uses must be known."""
 
 from __future__ import annotations
 
+from collections.abc import Container
+from dataclasses import dataclass
+
+from ..core.counted import Counted
 from ..core.declarators import innermost
 from ..core.declared import ARRAY, POINTER
+from ..core.found import Directive
 from ..core.source import Node, text_of, walk
 from .loops import LoopReader
+from .part import Smint
+
+
+@dataclass
+class OutlinedLoop:
+    """A loop with a directive whose body becomes a function."""
+
+    smint: Smint
+    directive: Directive
+    loop: Node
+    counted: Counted
+    clauses: list[tuple[str, str]]
+
+    def _error(self, at: int, message: str, remedy: str) -> None:
+        self.smint.source.error(at, message, remedy)
+
+    def _fits(self, clauses: Container[str], word: str, refusal: str, kind: str) -> bool:
+        """Returns whether only these clauses stand in the directive, and no directive in the loop. `word`: the clause
+        that makes it one of its kind."""
+        for name, _ in self.clauses:
+            if name not in clauses:
+                self._error(
+                    self.directive.place(name),
+                    f"`{name}` in #pragma SMint parallel for {word} {refusal}",
+                    f"take `{name}` away, or `{word}`",
+                )
+                return False
+        inside = [d for d in self.smint.found.directives if self.loop.start_byte <= d.at < self.loop.end_byte]
+        if inside:
+            self._error(
+                inside[0].at,
+                f"#pragma {inside[0].family} {inside[0].name} stands in a loop {kind}",
+                "put it outside of the loop",
+            )
+        return not inside
 
 
 class OutlinedReader(LoopReader):
@@ -25,14 +65,13 @@ class OutlinedReader(LoopReader):
         elif of is not None and of.derived[:1] in ((ARRAY,), (POINTER,)):
             self.out.irregular.append(f"{name}: what is done with this address is not known")
 
-    def scalars(self) -> list[Node]:
-        """Returns uses of shared variables that are no arrays."""
-        out = []
+    def shared_scalar(self) -> str:
+        """Returns what is wrong with the first shared variable that is no array, or nothing."""
         for node in walk(self.loop):
             shared = self.rewriter.resolve(node) if node.type == "identifier" else None
             if shared is not None and shared.dims == 0:
-                out.append(node)
-        return out
+                return f"`{text_of(node)}` is a shared variable, which is no array"
+        return ""
 
     def outer_names(self, declared_before: int) -> dict[str, Node]:
         """Returns variables around the nest that it uses, with their declarators, except shared ones."""

@@ -4,42 +4,40 @@ of its affine accesses. The nest becomes a function that computes one tile."""
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..core import outline
 from ..core.counted import Counted
 from ..core.declarators import enclosing, may_be_use
 from ..core.declared import ARRAY, FUNCTION, Declared
-from ..core.found import Directive
 from ..core.shared import PREFIX
-from ..core.source import Node, subscripts, text_of
+from ..core.source import Node, subscripts
 from ..core.spelling import GIVEN, How, Spelling, Variable
 from ..core.text import quoted, split_list
 from .checks import exact, key
 from .independence import carried_dependence, provably_shared
 from .loops import Access
+from .outlined import OutlinedLoop
 from .own import is_set
-from .part import Smint
 from .plan import write_access
 from .tiles import Made, TileReader
 
 BY_HAND = "write #pragma hiroba task in(..) out(..) above what is to be a task, or take `tasks` away"
 CLAUSES = ("for", "tasks", "tile", "independent", "collapse")
+REFUSAL = ("is for loops that are divided among ranks", "whose tiles are tasks")
 TILE = f"struct smint_tile {GIVEN}_tile;"
 
 
-@dataclass
-class TaskLoop:
-    smint: Smint
-    directive: Directive
-    loop: Node
-    counted: Counted
-    clauses: list[tuple[str, str]]
-
+class TaskLoop(OutlinedLoop):
     def lower(self) -> None:
         function = enclosing(self.loop, "function_definition")
         reader = TileReader(self.smint.rewriter, self.smint.declared, self.loop, self.counted)
-        if function is None or not self._clauses_fit() or not self._is_affine(reader) or not self._knows(reader):
+        if (
+            function is None
+            or not self._fits(CLAUSES, "tasks", *REFUSAL)
+            or not self._is_affine(reader)
+            or not self._knows(reader)
+        ):
             return
         sizes = self._tiles(reader)
         if self._depends(reader, sizes):
@@ -48,31 +46,8 @@ class TaskLoop:
         if self.smint.clean:
             self._write(reader, function, sizes, variables)
 
-    def _error(self, at: int, message: str, remedy: str) -> None:
-        self.smint.source.error(at, message, remedy)
-
-    def _clauses_fit(self) -> bool:
-        for name, _ in self.clauses:
-            if name not in CLAUSES:
-                self._error(
-                    self.directive.place(name),
-                    f"`{name}` in #pragma SMint parallel for tasks is for loops that are divided among ranks",
-                    f"take `{name}` away, or `tasks`",
-                )
-                return False
-        inside = [d for d in self.smint.found.directives if self.loop.start_byte <= d.at < self.loop.end_byte]
-        if inside:
-            self._error(
-                inside[0].at,
-                f"#pragma {inside[0].family} {inside[0].name} stands in a loop whose tiles are tasks",
-                "put it outside of the loop",
-            )
-        return not inside
-
     def _is_affine(self, reader: TileReader) -> bool:
-        wrong = reader.read_spans()
-        for node in reader.scalars():
-            wrong = wrong or f"`{text_of(node)}` is a shared variable, which is no array"
+        wrong = reader.read_spans() or reader.shared_scalar()
         if wrong:
             self._error(self.directive.at, f"this loop cannot become tasks: {wrong}", BY_HAND)
         return not wrong
