@@ -105,21 +105,12 @@ static void steps(void* of, int from, int to) {
 /* ---- the run ----------------------------------------------------------------------------------------------------- */
 
 static void begin(bank* b, int argc, char** argv) {
-  team team = shared_team();
-  team.program = "bank_hiroba";
   *b = (bank){.with_name = "transactions", .operations = 1000, .read_all = 20, .seed = 1};
-  b->run.team = team, b->run.threads = omp_get_max_threads();
   b->run.size = 1024, b->run.steps = 10;
-  options_read(&team, options, OPTIONS, b, argc, argv);
-  if (b->run.help) {
-    if (team.rank == 0) {
-      printf("bank_hiroba: transfers between accounts in shared memory, and sums of all\n\n");
-      options_print(options, OPTIONS);
-      printf("\nTry\n  hirobarun -n 2 bank_hiroba --verify\n  hirobarun -n 2 --nodes 2 bank_hiroba --with locks\n");
-    }
-    team_leave(&team);
-    exit(0);
-  }
+  critical_read(&b->run, "bank_hiroba", options, OPTIONS, b, argc, argv,
+                "transfers between accounts in shared memory, and sums of all",
+                "  hirobarun -n 2 bank_hiroba --verify\n  hirobarun -n 2 --nodes 2 bank_hiroba --with locks\n");
+  const team team = b->run.team;
   b->with = critical_way(&team, b->run.threads, b->with_name);
   team_agree(&team, b->read_all <= 100, TEAM_BAD_INPUT, "--read-all %d is more than 100 percent", b->read_all);
   b->run.run.unit = "operation";

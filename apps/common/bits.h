@@ -17,6 +17,13 @@ static inline uint64_t bits_of(uint64_t index, const void* value, size_t bytes) 
   return word ^ word >> 29;
 }
 
+/* Returns the last step of splitmix64: words that differ in one bit become words that differ in many. */
+static inline uint64_t mix_bits(uint64_t word) {
+  word = (word ^ word >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  word = (word ^ word >> 27) * UINT64_C(0x94d049bb133111eb);
+  return word ^ word >> 31;
+}
+
 /* A number in [-1, 1) that depends on seed and place only. */
 static inline double noise_of(uint64_t seed, int z, int y, int x) {
   uint64_t h = seed;

@@ -1,21 +1,43 @@
 /* critical.h: the ways in which an application makes its operations on shared memory atomic: option --with. Header
  * only, for variants on sms.h.
  *
- * critical_load and the like are used in such an operation. critical_figures is collective. */
+ * critical_load and the like are used in such an operation. critical_read and critical_figures are collective. */
 #ifndef APPS_COMMON_CRITICAL_H
 #define APPS_COMMON_CRITICAL_H
 
+#include <omp.h>
 #include <sms.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <transaction.h>
 
+#include "bits.h"
+#include "options.h"
 #include "shared.h"
 #include "tiled.h"
 
 /* CRITICAL_NOTHING is the sequential reference: one rank with one thread. */
 typedef enum { CRITICAL_TRANSACTIONS, CRITICAL_LOCKS, CRITICAL_ONE_LOCK, CRITICAL_NOTHING, CRITICAL_WAYS } critical;
 
-/* The value of option --with, after options_read. */
+/* Reads the command line into the application's struct, of which `run` is part, with all threads unless it says others.
+ * --help prints `about`, the options and `tries`, and ends the program. */
+static inline void critical_read(tiled* run, const char* program, const option options[], int count, void* into,
+                                 int argc, char** argv, const char* about, const char* tries) {
+  run->team = shared_team(), run->team.program = program;
+  run->threads = omp_get_max_threads();
+  options_read(&run->team, options, count, into, argc, argv);
+  if (!run->help) return;
+  if (run->team.rank == 0) {
+    printf("%s: %s\n\n", program, about);
+    options_print(options, count);
+    printf("\nTry\n%s", tries);
+  }
+  team_leave(&run->team);
+  exit(0);
+}
+
+/* The value of option --with, after critical_read. */
 static inline critical critical_way(const team* team, int threads, const char* name) {
   static const char* const names[CRITICAL_WAYS] = {"transactions", "locks", "one-lock", "nothing"};
   int way = 0;
@@ -37,10 +59,7 @@ static inline void critical_store(critical with, int64_t* at, int64_t value) {
 
 /* A sequence of numbers for each thread of the job (xorshift64*, from a state that splitmix64 makes of the seed). */
 static inline uint64_t critical_seed(int seed, int worker) {
-  uint64_t h = ((uint64_t)seed << 32) + (uint64_t)worker + UINT64_C(0x9e3779b97f4a7c15);
-  h = (h ^ h >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  h = (h ^ h >> 27) * UINT64_C(0x94d049bb133111eb);
-  return (h ^ h >> 31) | 1;
+  return mix_bits(((uint64_t)seed << 32) + (uint64_t)worker + UINT64_C(0x9e3779b97f4a7c15)) | 1;
 }
 static inline int64_t critical_random(uint64_t* state, int64_t below) {
   *state ^= *state >> 12, *state ^= *state << 25, *state ^= *state >> 27;

@@ -8,8 +8,7 @@
 #include <omp.h>
 #endif
 
-#include "../common/shared.h"
-#include "fdtd.h"
+#include "shared_fields.h"
 
 typedef struct slab_of_rank {
   int z0, z1; /* its planes */
@@ -111,8 +110,8 @@ static void launch_p(const devices* d, slab_of_rank* slab, int step) {
 
 /* ---- planes of others -------------------------------------------------------------------------------------------- */
 
-/* What each device does from now on comes after what all have done. */
-static void meet(const devices* d) {
+/* Each device goes on after all have done what they were asked for. */
+static void join_streams(const devices* d) {
   for (int k = 1; k < d->count; k++) hiroba_stream_after(d->slabs[k].stream, d->slabs[k - 1].stream);
   for (int k = d->count - 2; k >= 0; k--) hiroba_stream_after(d->slabs[k].stream, d->slabs[k + 1].stream);
 }
@@ -156,14 +155,14 @@ static void take(const devices* d, const double* field, reach r) {
 
 /* All devices, and all ranks, have what they read of each other. */
 static void exchange(const devices* d, const double* field, reach r) {
-  meet(d);
+  join_streams(d);
   forward(d, field, r);
   if (sms_nprocs > 1) {
     give(d, field, r);
     sms_sync_drop();
     take(d, field, r);
   }
-  meet(d);
+  join_streams(d);
 }
 
 /* ---- the program ------------------------------------------------------------------------------------------------- */
@@ -228,12 +227,7 @@ int main(int argc, char** argv) {
   fdtd f;
   fdtd_begin(&f, "fdtd_device", shared_team(), argc, argv);
 
-  const int dim[] = {f.size[2] + 2 * PAD, f.rows, f.row, -1}, div[] = {sms_nprocs, 1, 1, -1};
-  fields a = fdtd_private_layers(&f);
-  a.p = sms_mapalloc(dim, div, sizeof(double), 0, sms_nprocs);
-  for (int d = 0; d < 3; d++) a.u[d] = sms_mapalloc(dim, div, sizeof(double), 0, sms_nprocs);
-  fdtd_fill(&f, &a);
-  sms_sync_drop();
+  fields a = fdtd_shared_fields(&f);
   fdtd_check_begin(&f, &a);
   fdtd_start(&f);
 

@@ -1,7 +1,6 @@
 /* Sound in a box over shared arrays. A rank updates the planes whose home it is, and reads those beside them through
  * plain pointers, wherever they are. Compare: diff fdtd_seq.c fdtd_sms.c */
-#include "../common/shared.h"
-#include "fdtd.h"
+#include "shared_fields.h"
 
 /* The planes beside ours, in one go each; page faults would fetch them, too, a few pages at a time. */
 static void fetch(const fdtd* f, const double* array, int below, int above) {
@@ -18,12 +17,7 @@ int main(int argc, char** argv) {
   fdtd f;
   fdtd_begin(&f, "fdtd_sms", shared_team(), argc, argv);
 
-  const int dim[] = {f.size[2] + 2 * PAD, f.rows, f.row, -1}, div[] = {sms_nprocs, 1, 1, -1};
-  fields a = fdtd_private_layers(&f);
-  a.p = sms_mapalloc(dim, div, sizeof(double), 0, sms_nprocs);
-  for (int d = 0; d < 3; d++) a.u[d] = sms_mapalloc(dim, div, sizeof(double), 0, sms_nprocs);
-  fdtd_fill(&f, &a);
-  sms_sync_drop();
+  fields a = fdtd_shared_fields(&f);
 
   sms_promise_preload(a.p);
   sms_promise_preload(a.u[2]);

@@ -148,22 +148,13 @@ static void steps(void* of, int from, int to) {
 /* ---- the run ----------------------------------------------------------------------------------------------------- */
 
 static void read_options(kmeans* k, int argc, char** argv) {
-  team team = shared_team();
-  team.program = "kmeans_hiroba";
   *k = (kmeans){.with_name = "transactions", .around = 16, .chunk = 3, .seed = 1, .threshold = 0.05};
-  k->run.team = team, k->run.threads = omp_get_max_threads();
   k->run.size = 2048, k->run.steps = 500;
   k->points.dimensions = 16, k->points.clusters = 15;
-  options_read(&team, options, OPTIONS, k, argc, argv);
-  if (k->run.help) {
-    if (team.rank == 0) {
-      printf("kmeans_hiroba: clusters of points, whose sums all threads add up in shared memory\n\n");
-      options_print(options, OPTIONS);
-      printf("\nTry\n  hirobarun -n 2 kmeans_hiroba --verify\n  hirobarun -n 2 --nodes 2 kmeans_hiroba --with locks\n");
-    }
-    team_leave(&team);
-    exit(0);
-  }
+  critical_read(&k->run, "kmeans_hiroba", options, OPTIONS, k, argc, argv,
+                "clusters of points, whose sums all threads add up in shared memory",
+                "  hirobarun -n 2 kmeans_hiroba --verify\n  hirobarun -n 2 --nodes 2 kmeans_hiroba --with locks\n");
+  const team team = k->run.team;
   k->with = critical_way(&team, k->run.threads, k->with_name);
   team_agree(&team, k->points.clusters < SMS_LOCKS && k->points.clusters <= k->run.size, TEAM_BAD_INPUT,
              "--clusters %d is more than the %d points of --size, or than %d", k->points.clusters, k->run.size,

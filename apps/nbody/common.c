@@ -103,10 +103,8 @@ void nbody_private(nbody* n) {
 
 /* The same numbers on every machine (splitmix64), from 0 to 1, and as exact in float as in double. */
 static double uniform(uint64_t seed, uint64_t index) {
-  uint64_t x = seed * UINT64_C(0xd1342543de82ef95) + (index + 1) * UINT64_C(0x9e3779b97f4a7c15);
-  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-  return (double)((x ^ x >> 31) >> 40) / 16777216;
+  const uint64_t x = seed * UINT64_C(0xd1342543de82ef95) + (index + 1) * UINT64_C(0x9e3779b97f4a7c15);
+  return (double)(mix_bits(x) >> 40) / 16777216;
 }
 
 body nbody_first_place(const nbody* n, int i) {

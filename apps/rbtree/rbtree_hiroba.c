@@ -91,21 +91,12 @@ static void steps(void* of, int from, int to) {
 /* ---- the run ----------------------------------------------------------------------------------------------------- */
 
 static void read_options(rbtree* r, int argc, char** argv) {
-  team team = shared_team();
-  team.program = "rbtree_hiroba";
   *r = (rbtree){.with_name = "transactions", .operations = 10000, .updates = 20, .seed = 1};
-  r->run.team = team, r->run.threads = omp_get_max_threads();
   r->run.size = 256, r->run.steps = 10;
-  options_read(&team, options, OPTIONS, r, argc, argv);
-  if (r->run.help) {
-    if (team.rank == 0) {
-      printf("rbtree_hiroba: a red-black tree in shared memory is searched and changed by all threads\n\n");
-      options_print(options, OPTIONS);
-      printf("\nTry\n  hirobarun -n 2 rbtree_hiroba --verify\n  hirobarun -n 2 --nodes 2 rbtree_hiroba --updates 0\n");
-    }
-    team_leave(&team);
-    exit(0);
-  }
+  critical_read(&r->run, "rbtree_hiroba", options, OPTIONS, r, argc, argv,
+                "a red-black tree in shared memory is searched and changed by all threads",
+                "  hirobarun -n 2 rbtree_hiroba --verify\n  hirobarun -n 2 --nodes 2 rbtree_hiroba --updates 0\n");
+  const team team = r->run.team;
   if (r->range == 0) r->range = 2 * r->run.size;
   r->with = critical_way(&team, r->run.threads, r->with_name);
   team_agree(&team, r->updates <= 100, TEAM_BAD_INPUT, "--updates %d is more than 100 percent", r->updates);

@@ -1,33 +1,14 @@
 #!/usr/bin/env bash
-# Tests of rbtree, for ctest.
-#
-#   test.sh BIN right WAY SHAPE       a small run with --with WAY verifies itself
-#   test.sh BIN messages SHAPE        bad input ends in one clear message
-#
-# BIN: the folder with the program. SHAPE: see shapes.sh.
-# shellcheck disable=SC2154 # shapes.sh sets bin, what and scratch
+# Tests of rbtree, for ctest: see ../common/critical.sh.
 set -euo pipefail
-# shellcheck disable=SC2034 # shared.sh uses it
-program=rbtree
+# shellcheck disable=SC2034 # critical.sh uses them
+program=rbtree small=(--size 64 --operations 100 --updates 50 --steps 2)
 # shellcheck disable=SC1091 # it is checked by itself
-source "$(dirname "${BASH_SOURCE[0]}")/../common/shared.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../common/critical.sh"
 
-right() { # WAY SHAPE ARGUMENTS...
-  local way=$1
-  shift
-  [[ $(run "$1" --verify --with "$way" --size 64 --operations 100 --updates 50 --steps 2 "${@:2}") == *verified* ]] ||
-    fail "it is wrong: $*"
-}
-
-messages() {
-  common_messages "$1"
-  refused 2 "with 'hope' is not transactions, locks, one-lock or nothing" "$1" --with hope
-  refused 2 "with nothing is for one rank with one thread, not for 2 x 1" hiroba-2-1 --with nothing
+own_messages() { # SHAPE
   refused 2 "updates 101 is more than 100 percent" "$1" --updates 101
   refused 2 "size 5 is more than the 4 keys of --range" "$1" --size 5 --range 4
 }
 
-case $what in
-  right | messages) "$what" "$@" ;;
-  *) fail "unknown test $what" ;;
-esac
+critical_test "$@"

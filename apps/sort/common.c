@@ -34,10 +34,7 @@ static void print_help(const sort* s) {
 /* ---- keys -------------------------------------------------------------------------------------------------------- */
 
 static uint64_t mix(uint64_t seed, uint64_t index) {
-  uint64_t x = seed * UINT64_C(0xd1342543de82ef95) + (index + 1) * UINT64_C(0x9e3779b97f4a7c15);
-  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-  return x ^ x >> 31;
+  return mix_bits(seed * UINT64_C(0xd1342543de82ef95) + (index + 1) * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 static uint64_t uniform(const sort* s, uint64_t i) { return mix((uint64_t)s->seed, i); }

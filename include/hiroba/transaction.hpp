@@ -31,15 +31,15 @@ struct wants_retry {};
 
 [[noreturn]] inline void throw_conflict(hiroba_tx_frame*) { throw conflict(); }
 
-// Runs a function in a frame that has begun.
-template <typename Function>
-auto in_frame(hiroba_tx_frame& frame, Function& function) {
+// Calls a function, then `end`; returns what the function has returned.
+template <typename Function, typename End>
+auto call_then(Function& function, const End& end) {
   if constexpr (std::is_void_v<decltype(function())>) {
     function();
-    hiroba_tx_commit(&frame);
+    end();
   } else {
     auto result = function();
-    hiroba_tx_commit(&frame);
+    end();
     return result;
   }
 }
@@ -65,7 +65,7 @@ auto atomically(Function&& function, on_exception choice = on_exception::abort,
   for (;;) {
     if (hiroba_tx_begin(&frame) == 0) throw transaction_aborted{frame.value};
     try {
-      return detail::in_frame(frame, function);
+      return detail::call_then(function, [&] { hiroba_tx_commit(&frame); });
     } catch (const detail::conflict&) {  // undone already
     } catch (const detail::wants_retry&) {
       hiroba_tx_await(&frame);
@@ -99,14 +99,7 @@ auto nested(Function&& function) -> decltype(function()) {
   hiroba_tx_savepoint before;
   hiroba_tx_save(&before);
   try {
-    if constexpr (std::is_void_v<decltype(function())>) {
-      function();
-      hiroba_tx_release(&before);
-    } else {
-      auto result = function();
-      hiroba_tx_release(&before);
-      return result;
-    }
+    return detail::call_then(function, [&] { hiroba_tx_release(&before); });
   } catch (const detail::conflict&) {
     throw;
   } catch (...) {
