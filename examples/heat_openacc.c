@@ -4,7 +4,7 @@
 // neighbours find them, on this node or on another one. Directives of OpenACC stand in functions, because GCC does not
 // compile them in a block of OpenMP.
 //
-// Where there is no GPU, or the compiler translates for none, two threads compute on the processor, as if it were two
+// If there is no GPU, or the compiler translates for none, two threads compute on the processor, in the place of two
 // GPUs.
 //
 //   hirobacc -O2 -fopenmp -fopenacc heat_openacc.c -o heat_openacc && hirobarun -n 2 ./heat_openacc

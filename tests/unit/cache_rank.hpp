@@ -334,7 +334,7 @@ class CacheFixture : public testing::TestWithParam<std::tuple<std::string, bool>
   bool is_state(uint64_t page, PageState state) const { return rank->states.state(page) == state; }
 
   static FakeHome::Piece pages(uint64_t page, uint64_t count) { return {page << page_shift, count << page_shift}; }
-  // What a home's bytes are at the beginning: no page is all zeros.
+  // Returns the value of all bytes of a page at its home at the beginning; no page is all zeros.
   static char initial(uint64_t page) { return static_cast<char>((page * 7 + 1) % 256 == 0 ? 1 : page * 7 + 1); }
 
   // These pages are read, and are as at the home.

@@ -149,8 +149,8 @@ DeviceSurroundings alone() {
   return out;
 }
 
-// What an overload of some rows has moved, a preload of these and the rows beside them does not move again.
-// With a seed, host devices copy by buffers, or directly.
+// A preload of rows does not move again those of them that an overload has moved. With a seed, host devices copy by
+// buffers, or directly.
 class Moves : public ::testing::TestWithParam<std::tuple<uint64_t, bool>> {
  protected:
   static constexpr size_t mebi = size_t{1} << 20, total = 40 * mebi;
@@ -195,7 +195,6 @@ class Moves : public ::testing::TestWithParam<std::tuple<uint64_t, bool>> {
   }
 };
 
-// What an overload of some rows has moved, a preload of these and the rows beside them does not move again.
 TEST_P(Moves, KnowWhatTheOthersHaveMoved) {
   preload();
   add_one();

@@ -1,4 +1,4 @@
-// What iterations use, as sections, and their division by speed.
+// Tests the sections that iterations use, and the division of iterations by speed.
 #include "loops/footprint.hpp"
 
 #include <gtest/gtest.h>
