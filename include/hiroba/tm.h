@@ -30,11 +30,12 @@
 #define TM_CALLABLE
 #define TM_PURE
 #define TM_SAFE
-#define TM_PRINTF printf
-#define TM_PRINT0 printf
-#define TM_PRINT1 printf
-#define TM_PRINT2 printf
-#define TM_PRINT3 printf
+/* Once, in a transaction that runs alone. */
+#define TM_PRINTF(...) (hiroba_tx_depth() > 0 ? hiroba_tx_irrevocable() : (void)0, printf(__VA_ARGS__))
+#define TM_PRINT0 TM_PRINTF
+#define TM_PRINT1 TM_PRINTF
+#define TM_PRINT2 TM_PRINTF
+#define TM_PRINT3 TM_PRINTF
 #define TM_STARTUP(threads)
 #define TM_SHUTDOWN()
 #define TM_THREAD_ENTER()

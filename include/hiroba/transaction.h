@@ -21,8 +21,9 @@
  * orders plain accesses before and after it with transactions, as it does with other accesses.
  * Nesting: a block in a block is part of the outer one, to a depth of HIROBA_TX_MOST_NESTED; an abort ends the
  * outermost one. Refused in a block, with a message that ends the job, unless it is irrevocable: collective calls,
- * locks of sms.h, the end of the program. Every transaction ends: one that has failed option transaction-retries times
- * runs alone. Thread-safe. They work before sms_startup and after sms_shutdown, too, on private memory.
+ * locks of sms.h, the end of the program, input and output (docs/transactions.md says which calls are seen). Every
+ * transaction ends: one that has failed option transaction-retries times runs alone. Thread-safe. They work before
+ * sms_startup and after sms_shutdown, too, on private memory.
  */
 #ifndef HIROBA_TRANSACTION_H
 #define HIROBA_TRANSACTION_H
@@ -30,7 +31,6 @@
 #include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -46,6 +46,7 @@ typedef struct hiroba_tx_frame {
   const char* place; /* "main.c:12" */
   int open;
   int value;
+  int calls_checked; /* not 0: a compiler has checked which functions the block calls */
   jmp_buf jump;
 } hiroba_tx_frame;
 
@@ -68,15 +69,17 @@ void hiroba_tx_jump(hiroba_tx_frame* frame); /* the `restart` of C */
 
 /* ---- in a block ----------------------------------------------------------------------------------------------- */
 
-/* Loads and stores of objects at a multiple of their size. Outside of a transaction each is one of its own. */
-uint8_t hiroba_tx_load_uint8(const uint8_t* at);
-uint16_t hiroba_tx_load_uint16(const uint16_t* at);
-uint32_t hiroba_tx_load_uint32(const uint32_t* at);
-uint64_t hiroba_tx_load_uint64(const uint64_t* at);
-void hiroba_tx_store_uint8(uint8_t* at, uint8_t value);
-void hiroba_tx_store_uint16(uint16_t* at, uint16_t value);
-void hiroba_tx_store_uint32(uint32_t* at, uint32_t value);
-void hiroba_tx_store_uint64(uint64_t* at, uint64_t value);
+/* Loads and stores of objects at a multiple of their size: int64_t hiroba_tx_load_int64(const int64_t* at),
+ * void hiroba_tx_store_int64(int64_t* at, int64_t value), and so on. Outside of a transaction each is one of its own.
+ */
+#define HIROBA_TX_TYPE(name, type)            \
+  type hiroba_tx_load_##name(type const* at); \
+  void hiroba_tx_store_##name(type* at, type value);
+#define HIROBA_TX_TYPES(of)                                                                                         \
+  of(int8, int8_t) of(int16, int16_t) of(int32, int32_t) of(int64, int64_t) of(uint8, uint8_t) of(uint16, uint16_t) \
+      of(uint32, uint32_t) of(uint64, uint64_t) of(float, float) of(double, double) of(pointer, void*)
+HIROBA_TX_TYPES(HIROBA_TX_TYPE)
+#undef HIROBA_TX_TYPE
 /* Copy memory of any length and alignment between memory that transactions use, `shared`, and memory of this thread. */
 void hiroba_tx_read(void* to, const void* shared, size_t bytes);
 void hiroba_tx_write(void* shared, const void* from, size_t bytes);
@@ -84,7 +87,8 @@ void hiroba_tx_write(void* shared, const void* from, size_t bytes);
 /* Allocates memory on the heap of sms.h (before sms_startup and after sms_shutdown: by malloc); an abort frees it. */
 void* hiroba_tx_malloc(size_t bytes);
 void* hiroba_tx_malloc_on(size_t bytes, int rank);
-/* Frees an object of the heap, or of malloc, when the transaction commits. NULL is ignored. */
+/* Frees an object of the heap, or of malloc, when the transaction commits. NULL is ignored. The transaction must not
+ * load, store or free it afterwards. */
 void hiroba_tx_free(void* object);
 
 /* Ends the transaction without effect, and leaves the outermost block. hiroba_tx_value returns `value` (not 0). */
@@ -135,37 +139,6 @@ void hiroba_tx_release(const hiroba_tx_savepoint* of);
 void hiroba_tx_cancel(hiroba_tx_frame* frame);
 /* Waits as hiroba_tx_retry does, and returns. The transaction is undone; it is to begin again. */
 void hiroba_tx_await(hiroba_tx_frame* frame);
-
-/* ---- other types ---------------------------------------------------------------------------------------------- */
-
-#define HIROBA_TX_TYPE(name, type, as)                              \
-  static inline type hiroba_tx_load_##name(type const* at) {        \
-    const as bits = hiroba_tx_load_##as((const as*)at);             \
-    type value;                                                     \
-    memcpy(&value, &bits, sizeof value);                            \
-    return value;                                                   \
-  }                                                                 \
-  static inline void hiroba_tx_store_##name(type* at, type value) { \
-    as bits;                                                        \
-    memcpy(&bits, &value, sizeof bits);                             \
-    hiroba_tx_store_##as((as*)at, bits);                            \
-  }
-#define hiroba_tx_load_uint8_t hiroba_tx_load_uint8
-#define hiroba_tx_load_uint16_t hiroba_tx_load_uint16
-#define hiroba_tx_load_uint32_t hiroba_tx_load_uint32
-#define hiroba_tx_load_uint64_t hiroba_tx_load_uint64
-#define hiroba_tx_store_uint8_t hiroba_tx_store_uint8
-#define hiroba_tx_store_uint16_t hiroba_tx_store_uint16
-#define hiroba_tx_store_uint32_t hiroba_tx_store_uint32
-#define hiroba_tx_store_uint64_t hiroba_tx_store_uint64
-HIROBA_TX_TYPE(int8, int8_t, uint8_t)
-HIROBA_TX_TYPE(int16, int16_t, uint16_t)
-HIROBA_TX_TYPE(int32, int32_t, uint32_t)
-HIROBA_TX_TYPE(int64, int64_t, uint64_t)
-HIROBA_TX_TYPE(float, float, uint32_t)
-HIROBA_TX_TYPE(double, double, uint64_t)
-HIROBA_TX_TYPE(pointer, void*, uint64_t)
-#undef HIROBA_TX_TYPE
 
 #ifdef __cplusplus
 }

@@ -62,6 +62,7 @@ auto atomically(Function&& function, on_exception choice = on_exception::abort,
   const detail::place place(where);
   hiroba_tx_frame frame;
   frame.restart = detail::throw_conflict, frame.place = place, frame.open = 1, frame.value = 0;
+  frame.calls_checked = 0;
   for (;;) {
     if (hiroba_tx_begin(&frame) == 0) throw transaction_aborted{frame.value};
     try {

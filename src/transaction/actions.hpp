@@ -18,6 +18,8 @@ class TransactionActions {
   struct Action {
     void (*function)(void* argument);
     void* argument;
+    size_t frees = 0;             // bytes of the argument, if it is an object that the function frees
+    const void* place = nullptr;  // in the program, of that free
   };
   struct Savepoint {
     uint64_t commits, aborts;
@@ -25,6 +27,15 @@ class TransactionActions {
 
   void on_commit(const Action& action) { commits_.push_back(action); }
   void on_abort(const Action& action) { aborts_.push_back(action); }
+  // Returns the action that frees one of these bytes; null if there is none.
+  const Action* freed(uint64_t address, uint64_t bytes) const {
+    const auto frees = [=](const Action& action) {
+      const auto object = reinterpret_cast<uint64_t>(action.argument);
+      return action.frees > 0 && address < object + action.frees && object < address + bytes;
+    };
+    const auto found = std::find_if(commits_.begin(), commits_.end(), frees);
+    return found == commits_.end() ? nullptr : &*found;
+  }
   void committed() { aborts_.clear(); }
   void run_committed() {
     if (commits_.empty()) return;

@@ -130,11 +130,19 @@ void Transaction::await_change() {
 // ---- loads and stores ----------------------------------------------------------------------------------------------
 
 uint64_t Transaction::load_word(uint64_t address, uint64_t mask) {
+  if (writes_.watched()) check_.require_not_freed(address);
   const WriteSet::Entry* const written = writes_.may_have(address) ? writes_.find(address) : nullptr;
   if (written != nullptr && (written->mask & mask) == mask) return written->value;
   uint64_t value = 0;
   if (!snapshot_.load_word(address, value)) restart();
   return written == nullptr ? value : (value & ~written->mask) | written->value;
+}
+
+void Transaction::free_later(const TransactionActions::Action& action) {
+  check_.require_first_free(action);
+  if (snapshot_.is_far(reinterpret_cast<uint64_t>(action.argument))) touch_bytes(*this, action.argument, action.frees);
+  actions_.on_commit(action);
+  writes_.watch();
 }
 
 void read_bytes(Transaction& transaction, void* to, const void* from, size_t bytes) {

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <vector>
 
+#include "transaction/access_check.hpp"
 #include "transaction/actions.hpp"
 #include "transaction/commit.hpp"
 #include "transaction/domain.hpp"
@@ -28,6 +29,7 @@ class Transaction {
     void (*restart)(void* context) = nullptr;
     void* context = nullptr;
     const char* place = "";
+    bool calls_checked = false;  // a compiler has checked which functions it calls
   };
   explicit Transaction(TransactionProcess& process)
       : snapshot_(process), process_(process), commit_(process, snapshot_, writes_) {
@@ -54,7 +56,7 @@ class Transaction {
   // Becomes irrevocable; restarts unless it runs alone.
   void run_alone();
 
-  // `at` is a multiple of the size.
+  // `at` is a multiple of the size; of a load the usual case does not look at that.
   template <typename T>
   T load(const T* at) {
     const auto address = reinterpret_cast<uint64_t>(at), word = address & ~uint64_t{7};
@@ -66,12 +68,20 @@ class Transaction {
   template <typename T>
   void store(T* at, T value) {
     const auto address = reinterpret_cast<uint64_t>(at);
+    check_.require_aligned(address, sizeof(T));
     const unsigned shift = address % 8 * 8;
-    store_bytes(address & ~uint64_t{7}, static_cast<uint64_t>(value) << shift, mask_of<T>() << shift);
+    store_bytes(address & ~uint64_t{7}, static_cast<uint64_t>(value) << shift,
+                (~uint64_t{0} >> (64 - 8 * sizeof(T))) << shift);
   }
   // Stores the bytes that the mask selects of the word at this multiple of 8. With none of them, the commit gives the
   // memory a new version all the same: who has seen it restarts.
-  void store_bytes(uint64_t word, uint64_t value, uint64_t mask) { writes_.add(word, value, mask); }
+  void store_bytes(uint64_t word, uint64_t value, uint64_t mask) {
+    if (writes_.watched()) [[unlikely]]
+      check_.require_not_freed(word);
+    writes_.add(word, value, mask);
+  }
+  // The commit frees the object of the action. Later accesses of this transaction to it are refused.
+  void free_later(const TransactionActions::Action& action);
 
   const Snapshot& snapshot() const { return snapshot_; }
   TransactionActions& actions() { return actions_; }
@@ -87,10 +97,6 @@ class Transaction {
  private:
   static inline constinit thread_local Transaction* running_ __attribute__((tls_model("initial-exec"))) = nullptr;
 
-  template <typename T>
-  static constexpr uint64_t mask_of() {
-    return ~uint64_t{0} >> (64 - 8 * sizeof(T));
-  }
   void enter();
   void end_attempt();
   void undo_all();
@@ -98,8 +104,9 @@ class Transaction {
   template <typename T>
   [[gnu::noinline]] T load_part(const T* at) {
     const auto address = reinterpret_cast<uint64_t>(at);
+    check_.require_aligned(address, sizeof(T));
     const unsigned shift = address % 8 * 8;
-    return static_cast<T>(load_word(address & ~uint64_t{7}, mask_of<T>() << shift) >> shift);
+    return static_cast<T>(load_word(address & ~uint64_t{7}, (~uint64_t{0} >> (64 - 8 * sizeof(T))) << shift) >> shift);
   }
   uint64_t load_word(uint64_t address, uint64_t mask);
 
@@ -117,6 +124,7 @@ class Transaction {
   Block block_;
   Commit commit_;
   TransactionActions actions_;
+  const AccessCheck check_{process_, actions_, block_.place};
 };
 
 // Copy memory of any length and alignment. Give an object that a commit will free, of memory that is far (Snapshot), a

@@ -68,11 +68,12 @@ void Commit::add_far(const WriteSet::Entry& entry, const Target& target, int nod
 void Commit::find_targets() {
   targets_.clear(), far_.clear();
   for (const WriteSet::Entry& entry : writes_.entries()) {
-    Target target = {{0, 0, true}, reinterpret_cast<char*>(entry.address)};  // NOLINT(performance-no-int-to-ptr)
+    Target target = {{0, 0, true}, reinterpret_cast<char*>(entry.address), false};  // NOLINT(performance-no-int-to-ptr)
     if (snapshot_.is_far(entry.address)) {
       process_.require(process_.locate(entry.address, domain_->slots[slot_], target.place));
       target.data = process_.memory()->past_cache().reach(target.place);
-      if (target.data == nullptr) add_far(entry, target, process_.memory()->job().node_of(target.place.rank));
+      target.by_messages = target.data == nullptr;
+      if (target.by_messages) add_far(entry, target, process_.memory()->job().node_of(target.place.rank));
     }
     targets_.push_back(target);
   }
@@ -90,7 +91,7 @@ void Commit::find_targets() {
 
 bool Commit::lock_reached() {
   for (size_t i = 0; i < targets_.size(); ++i) {
-    if (targets_[i].data == nullptr) continue;
+    if (targets_[i].by_messages) continue;
     TransactionDomain& domain = domain_of(targets_[i]);
     StripeWord& stripe = domain.words[&snapshot_.stripe_of(writes_.entries()[i].address) - &snapshot_.stripe_of(0)];
     const size_t before = locks_.size();
@@ -141,7 +142,7 @@ void Commit::write_anywhere(uint64_t& version) {
   const PastCache& memory = process_.memory()->past_cache();
   for (size_t i = 0; i < targets_.size(); ++i) {
     const WriteSet::Entry& entry = writes_.entries()[i];
-    if (targets_[i].data != nullptr) store_masked(targets_[i].data, entry.value, entry.mask);
+    if (!targets_[i].by_messages) store_masked(targets_[i].data, entry.value, entry.mask);
   }
   for (const Far& far : far_) ask(far, FarHomes::Kind::write, far.writes.data(), sizeof(FarWrite), far.writes.size());
   std::vector<TransactionDomain*> domains(locked_in_);

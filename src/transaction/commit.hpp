@@ -29,7 +29,8 @@ class Commit {
   };
   struct Target {
     PastCache::Place place;
-    char* data;  // null: by messages
+    char* data;
+    bool by_messages;
   };
 
   bool run_here(uint64_t& version);

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -13,19 +14,26 @@
 
 namespace hiroba {
 
-std::string OtherTransactions::describe(const TransactionDomain& domain, uint32_t slot) const {
-  const TransactionSlot& s = domain.slots[slot];
-  const int rank = static_cast<int>(s.owner.load()) - 1;
+OtherTransactions::Holder OtherTransactions::holder_of(const TransactionSlot& slot, double since) {
+  return {static_cast<int>(slot.owner.load()) - 1, slot.thread, slot.process, slot.begun, since};
+}
+
+// The text that says where it begins is in its process, which this one can read on the same machine only.
+std::string OtherTransactions::describe(const Holder& holder) const {
   char place[128] = "";
-  if (s.process == getpid()) {
-    const std::string text(reinterpret_cast<const char*>(s.begun.load()));  // NOLINT(performance-no-int-to-ptr)
+  const Memory* const memory = process_.memory();
+  const bool own = memory == nullptr || holder.rank == memory->job().rank;
+  if (own) {
+    const std::string text(reinterpret_cast<const char*>(holder.begun));  // NOLINT(performance-no-int-to-ptr)
     text.copy(place, sizeof place - 1);
-  } else if (process_.memory() == nullptr || !process_.memory()->job().is_here(rank) ||
-             !peek_process(process_.memory()->board(), rank, s.begun.load(), place, sizeof place - 1).ok()) {
+  } else if ((memory->job().ranks_here() != memory->job().nranks && !memory->job().is_here(holder.rank)) ||
+             !peek_process(memory->board(), holder.rank, holder.begun, place, sizeof place - 1).ok()) {
     place[0] = '\0';
   }
-  return format("the transaction of thread %d of rank %d%s%s to end", s.thread.load(), rank,
-                place[0] == '\0' ? "" : ", begun at ", place);
+  std::string text = format("the transaction of thread %d of rank %d", holder.thread, holder.rank);
+  if (place[0] != '\0') text += format(", begun at %s", place);
+  if (holder.since != 0) text += format(", in which it has been for at least %.1f s", seconds_now() - holder.since);
+  return text;
 }
 
 // Waits until a slot that has been seen in a state is not in it, nor in one with a snapshot before `version`.
@@ -37,7 +45,8 @@ Status OtherTransactions::await_slot(TransactionDomain& domain, uint32_t slot, u
   };
   for (Backoff backoff(process_.spins()); backoff.step();)
     if (done()) return {};
-  return process_.await(done, [&] { return describe(domain, slot); });
+  const double since = seconds_now();
+  return process_.await(done, [&] { return "a wait for " + describe(holder_of(s, since)); });
 }
 
 Status OtherTransactions::await_older(uint64_t version, uint32_t self) const {
@@ -73,14 +82,21 @@ Status OtherTransactions::await_far_slots(int node, bool ends) const {
       transport.get(out.data(), first, domain + offsetof(TransactionDomain, slots), used * sizeof(TransactionSlot));
   };
   look(before);
+  uint32_t running = 0;
+  const double since = seconds_now();
   return process_.await(
       [&] {
         look(now);
-        for (uint32_t slot = 0; slot < used; ++slot)
-          if (before[slot][0] != 0 && now[slot][0] != 0 && (ends || now[slot][0] == before[slot][0])) return false;
+        for (running = 0; running < used; ++running) {
+          const uint64_t then = before[running][0], state = now[running][0];
+          if (then != 0 && state != 0 && (ends || state == then)) return false;
+        }
         return true;
       },
-      [node] { return format("a transaction of node %d to end", node); });
+      [&] {
+        const auto& slot = *reinterpret_cast<const TransactionSlot*>(now[running % used].data());
+        return "a wait for " + describe(holder_of(slot, since));
+      });
 }
 
 Status OtherTransactions::await_all_slots(bool ends) const {
@@ -93,18 +109,29 @@ Status OtherTransactions::await_all_slots(bool ends) const {
 
 // ---- running alone -------------------------------------------------------------------------------------------------
 
+// While one runs alone, no other is in its slot.
+std::string OtherTransactions::describe_alone() const {
+  for (int node = 0; node < std::max(1, process_.nodes()); ++node) {
+    const TransactionDomain* const domain = process_.memory() == nullptr ? &process_.here() : process_.domain(node);
+    for (uint32_t slot = 0; domain != nullptr && slot < domain->used_slots; ++slot)
+      if (domain->slots[slot].state != 0) return describe(holder_of(domain->slots[slot], 0));
+  }
+  return "one of another node";
+}
+
 // Threads take the token in the order of their requests.
 Status OtherTransactions::take_token(const char* place) {
-  const std::string what = format("the transaction at %s, which waits for one that runs alone", place);
+  const std::string begin = format("the transaction at %s, which waits for one that runs alone", place);
+  const auto what = [&] { return begin + ": " + describe_alone(); };
   uint32_t ticket = 0;
   if (process_.memory() != nullptr) {
     const TicketLock token(process_.memory()->collective().world(), 0,
                            process_.memory()->transactions(0) + offsetof(TransactionDomain, token));
-    return token.acquire([&] { return what; }, [&] { return what; }, ticket);
+    return token.acquire([&] { return begin; }, what, ticket);
   }
   const std::atomic_ref next(process_.here().token[0]), serving(process_.here().token[1]);
   ticket = next.fetch_add(1);
-  return process_.await([&] { return serving.load(std::memory_order_acquire) == ticket; }, [&] { return what; });
+  return process_.await([&] { return serving.load(std::memory_order_acquire) == ticket; }, what);
 }
 
 void OtherTransactions::set_serial(bool on) const {
@@ -139,7 +166,10 @@ void OtherTransactions::end_alone() {
 
 Status OtherTransactions::await_end_of_alone(const char* place) const {
   return process_.await([&] { return process_.here().serial.load(std::memory_order_acquire) == 0; },
-                        [&] { return format("the transaction at %s, which waits for one that runs alone", place); });
+                        [&] {
+                          return format("the transaction at %s, which waits for one that runs alone: %s", place,
+                                        describe_alone().c_str());
+                        });
 }
 
 Status OtherTransactions::await_all() const { return await_all_slots(false); }

@@ -33,7 +33,14 @@ class OtherTransactions {
   Status await_slots(TransactionDomain& domain, bool ends) const;
   Status await_far_slots(int node, bool ends) const;
   Status await_all_slots(bool ends) const;
-  std::string describe(const TransactionDomain& domain, uint32_t slot) const;
+  struct Holder {  // the thread of a slot
+    int rank, thread, process;
+    uint64_t begun;  // TransactionSlot::begun
+    double since;    // this thread has seen it in its transaction; 0: not known
+  };
+  static Holder holder_of(const TransactionSlot& slot, double since);
+  std::string describe(const Holder& holder) const;
+  std::string describe_alone() const;
   Status take_token(const char* place);
   void set_serial(bool on) const;
 

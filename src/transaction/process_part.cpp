@@ -1,5 +1,6 @@
 #include "transaction/process_part.hpp"
 
+#include <malloc.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -49,6 +50,13 @@ Status TransactionProcess::locate(uint64_t address, const TransactionSlot& slot,
   if (found.ok()) return found;
   return Status::error("a load or store of the transaction at %s: %s", reinterpret_cast<const char*>(slot.begun.load()),
                        found.message().c_str());  // NOLINT
+}
+
+size_t TransactionProcess::object_bytes(void* object) const {
+  if (memory_ == nullptr) return malloc_usable_size(object);
+  if (memory_->heap().contains(object)) return memory_->heap().size(object);
+  const World& world = memory_->collective().world();
+  return static_cast<uint64_t>(static_cast<char*>(object) - world.base) < world.extent ? 0 : malloc_usable_size(object);
 }
 
 // ---- slots ---------------------------------------------------------------------------------------------------------

@@ -41,6 +41,8 @@ class TransactionProcess {
   // `slot`: of the thread whose transaction accesses the address, for a message.
   Status locate(uint64_t address, const TransactionSlot& slot, PastCache::Place& out) const;
   FarHomes& far_homes() { return far_homes_; }
+  // Returns the size of an object of the heap or of malloc; 0 for other shared memory.
+  size_t object_bytes(void* object) const;
 
   // Takes and gives back a slot of this node's domain. Ends the job if all are taken.
   Status take_slot(uint32_t& slot);

@@ -22,7 +22,7 @@ void WriteSet::add(uint64_t address, uint64_t value, uint64_t mask) {
 }
 
 void WriteSet::index_all() {
-  filter_ = 0;
+  filter_ = watched_ ? ~uint64_t{0} : 0;
   for (size_t i = 0; i < entries_.size(); ++i) {
     const uint64_t address = entries_[i].address;
     filter_ |= bit(address);
@@ -31,7 +31,7 @@ void WriteSet::index_all() {
 }
 
 void WriteSet::clear() {
-  filter_ = 0, savepoints_ = 0;
+  filter_ = 0, watched_ = false, savepoints_ = 0;
   entries_.clear(), undos_.clear();
   if (++generation_ == 0) std::fill(cells_.begin(), cells_.end(), Cell()), generation_ = 1;
 }

@@ -26,6 +26,9 @@ class WriteSet {
     const uint32_t index = cells_[cell_of(address)].index(generation_);
     return index == none ? nullptr : &entries_[index];
   }
+  // From now on may_have() is true for all words, until clear(): the user looks at each access.
+  void watch() { watched_ = true, filter_ = ~uint64_t{0}; }
+  bool watched() const { return watched_; }
   // Stores the bytes that the mask selects.
   void add(uint64_t address, uint64_t value, uint64_t mask);
   void clear();
@@ -64,6 +67,7 @@ class WriteSet {
   void index_all();
 
   uint64_t filter_ = 0;
+  bool watched_ = false;
   std::vector<Entry> entries_;
   std::vector<Cell> cells_;  // a power of two, at least twice as many as entries
   uint32_t generation_ = 1;

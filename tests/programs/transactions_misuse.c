@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "sms.h"
+#include "task.h"
 #include "transaction.h"
 
 static int64_t* data;
@@ -85,14 +86,243 @@ static void alone_may(void) {
   }
 }
 
+/* Input and output. */
+static void prints(void) {
+  HIROBA_ATOMIC { printf("%d accounts\n", sms_rank); } /* first */
+}
+static void puts_line(void) {
+  HIROBA_ATOMIC { puts("in the middle"); } /* first */
+}
+static void writes(void) {
+  HIROBA_ATOMIC { /* first */
+    if (write(2, "x", 1) != 1) abort();
+  }
+}
+static void to_file(void) {
+  HIROBA_ATOMIC { fprintf(stderr, "%s\n", "to a stream"); } /* first */
+}
+static void opens(void) {
+  HIROBA_ATOMIC { fclose(fopen("/dev/null", "r")); } /* first */
+}
+static void say(void* what) { puts(what); }
+/* What an irrevocable transaction and actions do is done once. */
+static void may_print(void) {
+  HIROBA_ATOMIC {
+    hiroba_tx_irrevocable();
+    printf("alone\n");
+  }
+  HIROBA_ATOMIC { hiroba_tx_on_commit(say, "after the commit"); }
+  HIROBA_ATOMIC {
+    hiroba_tx_on_abort(say, "after the abort");
+    hiroba_tx_abort(1);
+  }
+}
+/* Freed memory. */
+static int64_t* object(void) {
+  int64_t* const made = hiroba_tx_malloc(64);
+  hiroba_tx_store_int64(made, 1);
+  return made;
+}
+static void load_freed(void) {
+  int64_t* const o = object();
+  HIROBA_ATOMIC { /* first */
+    hiroba_tx_free(o);
+    hiroba_tx_load_int64(o + 1); /* second */
+  }
+}
+static void store_freed(void) {
+  int64_t* const o = object();
+  HIROBA_ATOMIC { /* first */
+    hiroba_tx_store_int64(o, 2);
+    hiroba_tx_free(o);
+    hiroba_tx_store_int64(o, 3); /* second */
+  }
+}
+static void store_freed_malloc(void) {
+  int64_t* const o = malloc(64);
+  HIROBA_ATOMIC { /* first */
+    hiroba_tx_free(o);
+    hiroba_tx_store_int64(o + 7, 3); /* second */
+  }
+}
+static void read_freed(void) {
+  int64_t* const o = object();
+  char copy[16];
+  HIROBA_ATOMIC { /* first */
+    hiroba_tx_free(o);
+    hiroba_tx_read(copy, (char*)o + 3, sizeof copy); /* second */
+  }
+}
+static void free_twice(void) {
+  int64_t* const o = object();
+  HIROBA_ATOMIC { /* first */
+    hiroba_tx_free(o);
+    hiroba_tx_free(o); /* second */
+  }
+}
+static void free_array(void) {
+  HIROBA_ATOMIC { hiroba_tx_free(data); } /* first */
+}
+/* A free that is undone is none. */
+static void free_undone(void) {
+  int64_t* const o = object();
+  for (int i = 0; i < 3; ++i) {
+    HIROBA_ATOMIC {
+      hiroba_tx_store_int64(o, 2);
+      hiroba_tx_free(o);
+      hiroba_tx_abort(1);
+    }
+  }
+  HIROBA_ATOMIC {
+    if (hiroba_tx_load_int64(o) != 1) abort();
+    hiroba_tx_free(o);
+  }
+}
+/* Addresses. */
+static void not_aligned(void) {
+  HIROBA_ATOMIC { hiroba_tx_store_int64((int64_t*)((char*)data + 4), 1); } /* first */
+}
+static void not_aligned_load(void) {
+  HIROBA_ATOMIC { hiroba_tx_load_int64((int64_t*)((char*)data + 4)); } /* first */
+}
+static void null_load(void) {
+  HIROBA_ATOMIC { hiroba_tx_load_int64(NULL); } /* first */
+}
+static void null_store(void) {
+  HIROBA_ATOMIC { hiroba_tx_store_int64(NULL, 1); } /* first */
+}
+/* What strangers write. */
+static void mfree_inside(void) {
+  int64_t* const o = object();
+  HIROBA_ATOMIC { sms_mfree(o); } /* first */
+}
+static int leaves_by_return(int i) {
+  HIROBA_ATOMIC {
+    if (hiroba_tx_load_int64(&data[0]) == i) return 1;
+  }
+  return 0;
+}
+static void returns(void) {
+  for (int i = 0; i < 2000; ++i) leaves_by_return(0);
+}
+static void breaks(void) {
+  HIROBA_ATOMIC { /* first */
+    if (hiroba_tx_load_int64(&data[0]) == 0) break;
+  }
+  sms_barrier();
+}
+static void exits(void) {
+  HIROBA_ATOMIC { exit(0); }
+}
+static void fence_inside(void) {
+  HIROBA_ATOMIC { hiroba_tx_fence(); } /* first */
+}
+static void work(void* unused) { (void)unused; }
+static void task_inside(void) {
+  HIROBA_ATOMIC { hiroba_task(work, NULL, NULL, 0); } /* first */
+}
+static void taskwait_inside(void) {
+  HIROBA_ATOMIC { hiroba_taskwait(); } /* first */
+}
+static void commit_twice(void) {
+  HIROBA_ATOMIC { hiroba_tx_commit(&hiroba_tx_here); }
+}
+static void negative_rank(void) {
+  HIROBA_ATOMIC { hiroba_tx_malloc_on(8, -3); }
+}
+static void no_rank(void) {
+  HIROBA_ATOMIC { hiroba_tx_malloc_on(8, 99); }
+}
+static void retry_alone(void) {
+  HIROBA_ATOMIC { /* first */
+    hiroba_tx_irrevocable();
+    hiroba_tx_load_int64(&data[0]);
+    hiroba_tx_retry();
+  }
+}
+static void restart_alone(void) {
+  HIROBA_ATOMIC { /* first */
+    hiroba_tx_irrevocable();
+    hiroba_tx_restart();
+  }
+}
+/* One thread for ever alone; and one for ever in its block, for which a commit waits. */
+static void alone_for_ever(void) {
+  if (sms_rank == 0) {
+    HIROBA_ATOMIC { /* first */
+      hiroba_tx_irrevocable();
+      for (;;) pause();
+    }
+  }
+  usleep(200000);
+  HIROBA_ATOMIC { hiroba_tx_store_int64(&data[1], 1); }
+}
+static void reads_for_ever(void) {
+  if (sms_rank == 0) {
+    HIROBA_ATOMIC { /* first */
+      hiroba_tx_load_int64(&data[0]);
+      for (;;) pause();
+    }
+  }
+  usleep(200000);
+  HIROBA_ATOMIC { hiroba_tx_store_int64(&data[sms_rank * 8], 1); }
+}
+static void locks_across(void) {
+  sms_lock(1);
+  HIROBA_ATOMIC { sms_unlock(1); } /* first */
+}
+
 typedef struct {
   const char* name;
   void (*run)(void);
 } Case;
 #define CASE(name) {#name, name}
-static const Case cases[] = {CASE(barrier),       CASE(lock),        CASE(allocation), CASE(at_end),   CASE(nested),
-                             CASE(far_address),   CASE(far_store),   CASE(abort_zero), CASE(outside),  CASE(endless),
-                             CASE(retry_nothing), CASE(abort_alone), CASE(killed),     CASE(alone_may)};
+static const Case cases[] = {CASE(barrier),
+                             CASE(lock),
+                             CASE(allocation),
+                             CASE(at_end),
+                             CASE(nested),
+                             CASE(far_address),
+                             CASE(far_store),
+                             CASE(abort_zero),
+                             CASE(outside),
+                             CASE(endless),
+                             CASE(retry_nothing),
+                             CASE(abort_alone),
+                             CASE(killed),
+                             CASE(alone_may),
+                             CASE(prints),
+                             CASE(puts_line),
+                             CASE(writes),
+                             CASE(to_file),
+                             CASE(opens),
+                             CASE(may_print),
+                             CASE(load_freed),
+                             CASE(store_freed),
+                             CASE(store_freed_malloc),
+                             CASE(read_freed),
+                             CASE(free_twice),
+                             CASE(free_array),
+                             CASE(free_undone),
+                             CASE(not_aligned),
+                             CASE(not_aligned_load),
+                             CASE(null_load),
+                             CASE(null_store),
+                             CASE(mfree_inside),
+                             CASE(returns),
+                             CASE(breaks),
+                             CASE(exits),
+                             CASE(fence_inside),
+                             CASE(task_inside),
+                             CASE(taskwait_inside),
+                             CASE(commit_twice),
+                             CASE(negative_rank),
+                             CASE(no_rank),
+                             CASE(retry_alone),
+                             CASE(restart_alone),
+                             CASE(alone_for_ever),
+                             CASE(reads_for_ever),
+                             CASE(locks_across)};
 
 int main(int argc, char** argv) {
   sms_startup(&argc, &argv);

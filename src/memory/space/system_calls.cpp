@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <span>
 
+#include "base/effects.hpp"
 #include "base/log.hpp"
 #include "memory/check/code_place.hpp"
 #include "memory/parts.hpp"
@@ -34,6 +35,9 @@ namespace {
     static const auto next = reinterpret_cast<decltype(&::name)>(dlsym(RTLD_NEXT, #name)); \
     return next;                                                                           \
   }()
+
+// At the begin of each of these functions.
+#define REPORT(name) report_effect(#name, __builtin_return_address(0))
 
 enum class Access { from_memory, to_memory };
 
@@ -131,22 +135,26 @@ ssize_t in_parts(int fd, const iovec* parts, int count, Access access, const Cal
 }  // namespace
 
 EXPORT ssize_t read(int fd, void* to, size_t bytes) {
+  REPORT(read);
   if (!is_shared(to, bytes)) return NEXT(read)(fd, to, bytes);
   return in_pieces(rest_of(fd, Access::to_memory), to, bytes, Access::to_memory,
                    [&](void* at, size_t n) { return NEXT(read)(fd, at, n); });
 }
 EXPORT ssize_t write(int fd, const void* from, size_t bytes) {
+  REPORT(write);
   if (!is_shared(from, bytes)) return NEXT(write)(fd, from, bytes);
   return in_pieces(Rest::wanted, const_cast<void*>(from), bytes, Access::from_memory,
                    [&](void* at, size_t n) { return NEXT(write)(fd, at, n); });
 }
 EXPORT ssize_t pread(int fd, void* to, size_t bytes, off_t offset) {
+  REPORT(pread);
   if (!is_shared(to, bytes)) return NEXT(pread)(fd, to, bytes, offset);
   return in_pieces(Rest::wanted, to, bytes, Access::to_memory, [&](void* at, size_t n) {
     return NEXT(pread)(fd, at, n, offset + (static_cast<char*>(at) - static_cast<char*>(to)));
   });
 }
 EXPORT ssize_t pwrite(int fd, const void* from, size_t bytes, off_t offset) {
+  REPORT(pwrite);
   if (!is_shared(from, bytes)) return NEXT(pwrite)(fd, from, bytes, offset);
   return in_pieces(Rest::wanted, const_cast<void*>(from), bytes, Access::from_memory, [&](void* at, size_t n) {
     return NEXT(pwrite)(fd, at, n, offset + (static_cast<char*>(at) - static_cast<const char*>(from)));
@@ -156,21 +164,25 @@ EXPORT_AS(pread64, pread);
 EXPORT_AS(pwrite64, pwrite);
 
 EXPORT ssize_t readv(int fd, const iovec* parts, int count) {
+  REPORT(readv);
   if (!is_shared(parts, count)) return NEXT(readv)(fd, parts, count);
   return in_parts(fd, parts, count, Access::to_memory,
                   [&](void* at, size_t n, ssize_t) { return NEXT(read)(fd, at, n); });
 }
 EXPORT ssize_t writev(int fd, const iovec* parts, int count) {
+  REPORT(writev);
   if (!is_shared(parts, count)) return NEXT(writev)(fd, parts, count);
   return in_parts(fd, parts, count, Access::from_memory,
                   [&](void* at, size_t n, ssize_t) { return NEXT(write)(fd, at, n); });
 }
 EXPORT ssize_t preadv(int fd, const iovec* parts, int count, off_t offset) {
+  REPORT(preadv);
   if (!is_shared(parts, count)) return NEXT(preadv)(fd, parts, count, offset);
   return in_parts(fd, parts, count, Access::to_memory,
                   [&](void* at, size_t n, ssize_t done) { return NEXT(pread)(fd, at, n, offset + done); });
 }
 EXPORT ssize_t pwritev(int fd, const iovec* parts, int count, off_t offset) {
+  REPORT(pwritev);
   if (!is_shared(parts, count)) return NEXT(pwritev)(fd, parts, count, offset);
   return in_parts(fd, parts, count, Access::from_memory,
                   [&](void* at, size_t n, ssize_t done) { return NEXT(pwrite)(fd, at, n, offset + done); });
@@ -189,6 +201,7 @@ EXPORT_AS(preadv64v2, preadv2);
 EXPORT_AS(pwritev64v2, pwritev2);
 
 EXPORT ssize_t recvfrom(int fd, void* to, size_t bytes, int flags, sockaddr* source, socklen_t* length) {
+  REPORT(recvfrom);
   if (!is_shared(to, bytes)) return NEXT(recvfrom)(fd, to, bytes, flags, source, length);
   const auto call = [&](void* at, size_t n) { return NEXT(recvfrom)(fd, at, n, flags, source, length); };
   const iovec part = {to, bytes};
@@ -197,13 +210,16 @@ EXPORT ssize_t recvfrom(int fd, void* to, size_t bytes, int flags, sockaddr* sou
   return in_pieces(all ? Rest::wanted : Rest::if_there, to, bytes, Access::to_memory, call);
 }
 EXPORT ssize_t recv(int fd, void* to, size_t bytes, int flags) {
+  REPORT(recv);
   if (!is_shared(to, bytes)) return NEXT(recv)(fd, to, bytes, flags);
   return recvfrom(fd, to, bytes, flags, nullptr, nullptr);
 }
 EXPORT ssize_t recvmsg(int fd, msghdr* message, int flags) {
+  REPORT(recvmsg);
   return at_once(parts_of(message), Access::to_memory, "recvmsg", [&] { return NEXT(recvmsg)(fd, message, flags); });
 }
 EXPORT ssize_t sendto(int fd, const void* from, size_t bytes, int flags, const sockaddr* target, socklen_t length) {
+  REPORT(sendto);
   if (!is_shared(from, bytes)) return NEXT(sendto)(fd, from, bytes, flags, target, length);
   const auto call = [&](const void* at, size_t n) { return NEXT(sendto)(fd, at, n, flags, target, length); };
   const iovec part = {const_cast<void*>(from), bytes};
@@ -211,10 +227,12 @@ EXPORT ssize_t sendto(int fd, const void* from, size_t bytes, int flags, const s
   return in_pieces(Rest::wanted, const_cast<void*>(from), bytes, Access::from_memory, call);
 }
 EXPORT ssize_t send(int fd, const void* from, size_t bytes, int flags) {
+  REPORT(send);
   if (!is_shared(from, bytes)) return NEXT(send)(fd, from, bytes, flags);
   return sendto(fd, from, bytes, flags, nullptr, 0);
 }
 EXPORT ssize_t sendmsg(int fd, const msghdr* message, int flags) {
+  REPORT(sendmsg);
   return at_once(parts_of(message), Access::from_memory, "sendmsg", [&] { return NEXT(sendmsg)(fd, message, flags); });
 }
 
@@ -239,18 +257,22 @@ size_t on_stream(void* address, size_t size, size_t count, FILE* stream, Access 
 }  // namespace
 
 EXPORT size_t fread(void* to, size_t size, size_t count, FILE* stream) {
+  REPORT(fread);
   return on_stream(to, size, count, stream, Access::to_memory,
                    [&](void* at, size_t s, size_t n) { return NEXT(fread)(at, s, n, stream); });
 }
 EXPORT size_t fwrite(const void* from, size_t size, size_t count, FILE* stream) {
+  REPORT(fwrite);
   return on_stream(const_cast<void*>(from), size, count, stream, Access::from_memory,
                    [&](void* at, size_t s, size_t n) { return NEXT(fwrite)(at, s, n, stream); });
 }
 EXPORT size_t fread_unlocked(void* to, size_t size, size_t count, FILE* stream) {
+  REPORT(fread_unlocked);
   return on_stream(to, size, count, stream, Access::to_memory,
                    [&](void* at, size_t s, size_t n) { return NEXT(fread_unlocked)(at, s, n, stream); });
 }
 EXPORT size_t fwrite_unlocked(const void* from, size_t size, size_t count, FILE* stream) {
+  REPORT(fwrite_unlocked);
   return on_stream(const_cast<void*>(from), size, count, stream, Access::from_memory,
                    [&](void* at, size_t s, size_t n) { return NEXT(fwrite_unlocked)(at, s, n, stream); });
 }

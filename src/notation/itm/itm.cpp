@@ -64,6 +64,7 @@ uint32_t hiroba_itm_begin(uint32_t properties, const Registers* registers) {
     return way_of(properties) | save_live;
   }
   state.frame.restart = restart, state.frame.place = "__transaction_atomic", state.frame.open = 1;
+  state.frame.calls_checked = 1;
   state.stack = registers->sp, state.direct = false, ++state.number;
   hiroba_tx_begin(&state.frame);
   if ((properties & instrumented) == 0 || (properties & goes_irrevocable) != 0) go_alone();
@@ -242,7 +243,7 @@ void* allocated(void* object) {
 void free_later(void* object) {
   if (object == nullptr) return;
   if (state.depth == 0 || state.direct) std::free(object);
-  else hiroba_tx_on_commit(std::free, object);
+  else hiroba_tx_free(object);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "process/process.hpp"
 #include "sms.h"
+#include "transaction/transaction.hpp"
 
 #define SMS_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -65,6 +66,8 @@ SMS_EXPORT void* sms_aligned_alloc_at(size_t alignment, size_t bytes, const char
 SMS_EXPORT void* sms_realloc_at(void* object, size_t bytes, const char* place) {
   if (object == nullptr) return sms_malloc_at(bytes, place);
   check_size("sms_realloc", bytes, place);
+  if (Transaction::running() != nullptr) [[unlikely]]
+    require_lockable("sms_realloc");
   Heap::Request request;
   request.bytes = bytes, request.place = place;
   void* out = nullptr;
@@ -74,6 +77,8 @@ SMS_EXPORT void* sms_realloc_at(void* object, size_t bytes, const char* place) {
 }
 
 SMS_EXPORT void sms_mfree_at(void* object, const char* place) {
+  if (Transaction::running() != nullptr) [[unlikely]]
+    require_lockable("sms_mfree (hiroba_tx_free waits for the commit)");
   if (Heap::keep(object) || object == nullptr) return;
   const Status status = process_memory("sms_mfree").heap().free(object, place);
   if (!status.ok()) end_job(1, "%s: sms_mfree: %s", place, status.message().c_str());

@@ -101,6 +101,10 @@ Locks& locks_of(const char* call) {
   require_lockable(call);
   return process_memory(call).locks();
 }
+Conditions& conditions_of(const char* call) {
+  require_lockable(call);
+  return process_memory(call).conditions();
+}
 
 uint64_t add(void* address, unsigned bytes, uint64_t value, const char* call) {
   uint64_t old = 0;
@@ -274,7 +278,7 @@ SMS_EXPORT void sms_sync_drop_wait(void) {
 
 SMS_EXPORT void sms_sync(void) { process_memory("sms_sync").consistency().sync(); }
 SMS_EXPORT void sms_lock(int id) { require(locks_of("sms_lock").lock(id, "sms_lock")); }
-SMS_EXPORT void sms_unlock(int id) { require(process_memory("sms_unlock").locks().unlock(id, "sms_unlock")); }
+SMS_EXPORT void sms_unlock(int id) { require(locks_of("sms_unlock").unlock(id, "sms_unlock")); }
 
 SMS_EXPORT int sms_trylock(int id) {
   bool taken = false;
@@ -291,19 +295,17 @@ SMS_EXPORT int sms_trylock_shared(int id) {
 }
 
 SMS_EXPORT void sms_unlock_shared(int id) {
-  require(process_memory("sms_unlock_shared").locks().unlock_shared(id, "sms_unlock_shared"));
+  require(locks_of("sms_unlock_shared").unlock_shared(id, "sms_unlock_shared"));
 }
 
 SMS_EXPORT void sms_wait(int condition, int lock) {
-  require(process_memory("sms_wait").conditions().wait(condition, lock, "sms_wait"));
+  require(conditions_of("sms_wait").wait(condition, lock, "sms_wait"));
 }
 
-SMS_EXPORT void sms_signal(int condition) {
-  require(process_memory("sms_signal").conditions().signal(condition, "sms_signal"));
-}
+SMS_EXPORT void sms_signal(int condition) { require(conditions_of("sms_signal").signal(condition, "sms_signal")); }
 
 SMS_EXPORT void sms_broadcast(int condition) {
-  require(process_memory("sms_broadcast").conditions().broadcast(condition, "sms_broadcast"));
+  require(conditions_of("sms_broadcast").broadcast(condition, "sms_broadcast"));
 }
 
 SMS_EXPORT void sms_once(int id, void (*function)(void)) {

@@ -92,6 +92,11 @@ Tasks& tasks(const char* call) {
   (void)process_memory(call);
   return tasks();
 }
+// For calls that have an effect each time.
+Tasks& tasks_for(const char* call) {
+  require_lockable(call);
+  return tasks(call);
+}
 
 [[noreturn, gnu::cold]] void refuse(const hiroba_section& section, int access, const char* place) {
   const Memory& memory = process_memory("a task");
@@ -178,7 +183,7 @@ Model& task_model() { return instance<TaskModel>(); }
 TASK_EXPORT void* hiroba_task_create(const hiroba_access* accesses, int count, const hiroba_task_spec* spec) {
   void* argument = nullptr;
   const char* const place = spec->label->place;
-  require_at(tasks("a task").create(list(accesses, count, place), spec_of(*spec), argument), place);
+  require_at(tasks_for("a task").create(list(accesses, count, place), spec_of(*spec), argument), place);
   return argument;
 }
 
@@ -220,7 +225,7 @@ TASK_EXPORT void hiroba_task_copy_at(void (*function)(void*), const void* value,
 
 TASK_EXPORT int hiroba_taskwait_failed(const char* place, void** failure) {
   Tasks::Failed failed;
-  Tasks& t = tasks("hiroba_taskwait");
+  Tasks& t = tasks_for("hiroba_taskwait");
   const bool inside = in_task();
   require_at(t.wait("hiroba_taskwait", &failed), place);
   // Not earlier: a rank in the barrier runs no tasks, for which others may wait.
@@ -229,7 +234,7 @@ TASK_EXPORT int hiroba_taskwait_failed(const char* place, void** failure) {
 }
 
 TASK_EXPORT void hiroba_taskwait_at(const char* place) {
-  Tasks& t = tasks("hiroba_taskwait");
+  Tasks& t = tasks_for("hiroba_taskwait");
   const bool inside = in_task();
   require_at(t.wait("hiroba_taskwait", nullptr), place);
   if (!inside) begin_barrier("hiroba_taskwait", false);
@@ -237,7 +242,7 @@ TASK_EXPORT void hiroba_taskwait_at(const char* place) {
 
 TASK_EXPORT void hiroba_taskwait_here(const hiroba_access* accesses, int count, const hiroba_task_spec* spec) {
   const char* const place = spec->label->place;
-  require_at(tasks("hiroba_taskwait_on").wait_for(list(accesses, count, place), spec_of(*spec)), place);
+  require_at(tasks_for("hiroba_taskwait_on").wait_for(list(accesses, count, place), spec_of(*spec)), place);
 }
 
 TASK_EXPORT int hiroba_taskwait_on_failed(const hiroba_access* accesses, int count, const hiroba_task_spec* spec,

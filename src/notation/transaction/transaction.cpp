@@ -2,9 +2,15 @@
 // errors. Before sms_startup and after sms_shutdown memory comes from malloc.
 #include "transaction.h"
 
+#include <dlfcn.h>
+#include <link.h>
+
 #include <bit>
 #include <cstdlib>
+#include <cstring>
+#include <string_view>
 
+#include "base/effects.hpp"
 #include "base/log.hpp"
 #include "process/process.hpp"
 #include "transaction/transaction.hpp"
@@ -15,11 +21,30 @@ namespace hiroba {
 
 namespace {
 
+// Returns true for code of the program, not of its libraries.
+bool is_of_program(const void* code) {
+  const auto first = [](dl_phdr_info* program, size_t, void* context) {
+    const auto address = *static_cast<const uint64_t*>(context);
+    for (int i = 0; i < program->dlpi_phnum; ++i) {
+      const ElfW(Phdr)& part = program->dlpi_phdr[i];
+      if (part.p_type == PT_LOAD && address - (program->dlpi_addr + part.p_vaddr) < part.p_memsz) return 1;
+    }
+    return -1;
+  };
+  auto address = reinterpret_cast<uint64_t>(code);
+  return dl_iterate_phdr(first, &address) == 1;
+}
+bool is_of_streams(const void* code) {
+  Dl_info info;
+  return dladdr(code, &info) != 0 && std::strstr(info.dli_fname, "libstdc++") != nullptr;
+}
+
 class TransactionModel final : public Model {
  public:
   Transactions transactions;
 
   TransactionModel() {
+    effect_check = refuse_effect;
     transactions.process().set_fail([](const Status& status) { end_job(1, "%s", status.message().c_str()); });
   }
   Status listen(Transport& transport, const Job&) override { return transactions.listen(transport), Status(); }
@@ -33,6 +58,15 @@ class TransactionModel final : public Model {
   }
   void require_all_ranks(const char* call) const override { require_outside_work(call); }
   void require_lockable(const char* call) const override { require_outside_work(call); }
+  // Libraries that this one uses do input and output, too: those that the program has not called are none of it. C++
+  // streams call the first three.
+  static void refuse_effect(const char* call, const void* caller) {
+    const Transaction* const running = Transaction::running();
+    if (running == nullptr || running->irrevocable() || running->block().calls_checked) return;
+    const std::string_view name = call;
+    const bool of_stream = name == "fwrite" || name == "putc" || name == "fputc";
+    if (is_of_program(caller) || (of_stream && is_of_streams(caller))) refuse(*running, call);
+  }
 
   [[noreturn]] static void refuse(const Transaction& in, const char* call) {
     end_job(1,
@@ -94,18 +128,41 @@ template <typename T>
   alone(call, [at, value](Transaction& transaction) { transaction.store(at, value); });
 }
 
+template <size_t size>
+struct Bits;
+template <>
+struct Bits<1> {
+  using Type = uint8_t;
+};
+template <>
+struct Bits<2> {
+  using Type = uint16_t;
+};
+template <>
+struct Bits<4> {
+  using Type = uint32_t;
+};
+template <>
+struct Bits<8> {
+  using Type = uint64_t;
+};
+template <typename T>
+using BitsOf = typename Bits<sizeof(T)>::Type;
+
 template <typename T>
 T load(const T* at, const char* call) {
+  const auto* const bits = reinterpret_cast<const BitsOf<T>*>(at);
   if (Transaction* const running = Transaction::running(); running != nullptr) [[likely]]
-    return running->load(at);
-  return load_alone(at, call);
+    return std::bit_cast<T>(running->load(bits));
+  return std::bit_cast<T>(load_alone(bits, call));
 }
 
 template <typename T>
 void store(T* at, T value, const char* call) {
+  auto* const bits = reinterpret_cast<BitsOf<T>*>(at);
   if (Transaction* const running = Transaction::running(); running != nullptr) [[likely]]
-    return running->store(at, value);
-  store_alone(at, value, call);
+    return running->store(bits, std::bit_cast<BitsOf<T>>(value));
+  store_alone(bits, std::bit_cast<BitsOf<T>>(value), call);
 }
 
 [[noreturn]] void run_again(void* frame) {
@@ -160,7 +217,7 @@ TX_EXPORT int hiroba_tx_begin(hiroba_tx_frame* frame) {
   Transaction* const running = Transaction::running();
   if (running == nullptr) {
     if (frame->open < 0) return frame->open = 0;  // aborted by the program
-    mine().begin({run_again, frame, frame->place}, false);
+    mine().begin({run_again, frame, frame->place, frame->calls_checked != 0}, false);
     return 1;
   }
   if (running->depth() >= HIROBA_TX_MOST_NESTED)
@@ -182,14 +239,10 @@ TX_EXPORT void hiroba_tx_commit(hiroba_tx_frame* frame) {
 
 TX_EXPORT void hiroba_tx_jump(hiroba_tx_frame* frame) { _longjmp(frame->jump, 1); }
 
-TX_EXPORT uint8_t hiroba_tx_load_uint8(const uint8_t* at) { return load(at, "hiroba_tx_load_uint8"); }
-TX_EXPORT uint16_t hiroba_tx_load_uint16(const uint16_t* at) { return load(at, "hiroba_tx_load_uint16"); }
-TX_EXPORT uint32_t hiroba_tx_load_uint32(const uint32_t* at) { return load(at, "hiroba_tx_load_uint32"); }
-TX_EXPORT uint64_t hiroba_tx_load_uint64(const uint64_t* at) { return load(at, "hiroba_tx_load_uint64"); }
-TX_EXPORT void hiroba_tx_store_uint8(uint8_t* at, uint8_t value) { store(at, value, "hiroba_tx_store_uint8"); }
-TX_EXPORT void hiroba_tx_store_uint16(uint16_t* at, uint16_t value) { store(at, value, "hiroba_tx_store_uint16"); }
-TX_EXPORT void hiroba_tx_store_uint32(uint32_t* at, uint32_t value) { store(at, value, "hiroba_tx_store_uint32"); }
-TX_EXPORT void hiroba_tx_store_uint64(uint64_t* at, uint64_t value) { store(at, value, "hiroba_tx_store_uint64"); }
+#define TX_TYPE(name, type)                                                                          \
+  TX_EXPORT type hiroba_tx_load_##name(type const* at) { return load(at, "hiroba_tx_load_" #name); } \
+  TX_EXPORT void hiroba_tx_store_##name(type* at, type value) { store(at, value, "hiroba_tx_store_" #name); }
+HIROBA_TX_TYPES(TX_TYPE)
 
 TX_EXPORT void hiroba_tx_read(void* to, const void* shared, size_t bytes) {
   if (Transaction* const running = Transaction::running(); running != nullptr)
@@ -213,9 +266,8 @@ TX_EXPORT void hiroba_tx_free(void* object) {
   if (object == nullptr) return;
   Transaction* const running = Transaction::running();
   if (running == nullptr) return free_object(object);
-  if (running->snapshot().is_far(reinterpret_cast<uint64_t>(object)) && in_heap(object))
-    touch_bytes(*running, object, process_memory("hiroba_tx_free").heap().size(object));
-  running->actions().on_commit({free_object, object});
+  const size_t bytes = instance<TransactionModel>().transactions.process().object_bytes(object);
+  running->free_later({free_object, object, bytes, static_cast<char*>(__builtin_return_address(0)) - 1});
 }
 
 TX_EXPORT void hiroba_tx_abort(int value) {
