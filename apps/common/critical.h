@@ -1,7 +1,8 @@
 /* critical.h: the ways in which an application makes its operations on shared memory atomic: option --with. Header
  * only, for variants on sms.h.
  *
- * critical_load and the like are used in such an operation. critical_read and critical_figures are collective. */
+ * critical_load and the like are used in such an operation. critical_read and critical_figures are collective.
+ * bench/transaction has other ways for the same operations, and takes the place of this header then. */
 #ifndef APPS_COMMON_CRITICAL_H
 #define APPS_COMMON_CRITICAL_H
 
@@ -17,6 +18,8 @@
 #include "shared.h"
 #include "tiled.h"
 
+/* Declares a function that is called in critical sections, for compilers that have to know. */
+#define CRITICAL_FUNCTION
 /* CRITICAL_NOTHING is the sequential reference: one rank with one thread. */
 typedef enum { CRITICAL_TRANSACTIONS, CRITICAL_LOCKS, CRITICAL_ONE_LOCK, CRITICAL_NOTHING, CRITICAL_WAYS } critical;
 
@@ -55,6 +58,21 @@ static inline int64_t critical_load(critical with, const int64_t* at) {
 static inline void critical_store(critical with, int64_t* at, int64_t value) {
   if (with == CRITICAL_TRANSACTIONS) hiroba_tx_store_int64(at, value);
   else *at = value;
+}
+
+static inline void* critical_load_pointer(critical with, void* const* at) {
+  return with == CRITICAL_TRANSACTIONS ? hiroba_tx_load_pointer(at) : *at;
+}
+static inline void critical_store_pointer(critical with, void** at, void* value) {
+  if (with == CRITICAL_TRANSACTIONS) hiroba_tx_store_pointer(at, value);
+  else *at = value;
+}
+static inline void* critical_malloc(critical with, size_t bytes) {
+  return with == CRITICAL_TRANSACTIONS ? hiroba_tx_malloc(bytes) : sms_malloc(bytes);
+}
+static inline void critical_free(critical with, void* object) {
+  if (with == CRITICAL_TRANSACTIONS) hiroba_tx_free(object);
+  else sms_mfree(object);
 }
 
 /* A sequence of numbers for each thread of the job (xorshift64*, from a state that splitmix64 makes of the seed). */

@@ -2,13 +2,8 @@
  * removal, and all of them would conflict there. */
 #include "set.h"
 
-static node* load(critical with, node* const* at) {
-  return with == CRITICAL_TRANSACTIONS ? (node*)hiroba_tx_load_pointer((void*)at) : *at;
-}
-static void store(critical with, node** at, node* value) {
-  if (with == CRITICAL_TRANSACTIONS) hiroba_tx_store_pointer((void**)at, value);
-  else *at = value;
-}
+static node* load(critical with, node* const* at) { return critical_load_pointer(with, (void* const*)at); }
+static void store(critical with, node** at, node* value) { critical_store_pointer(with, (void**)at, value); }
 static bool is_red(critical with, const node* n) { return n != NULL && critical_load(with, &n->red) != 0; }
 static void paint(critical with, node* n, bool red) { critical_store(with, &n->red, red); }
 static node* kid(critical with, const node* n, int side) { return load(with, &n->kid[side]); }
@@ -46,7 +41,7 @@ static void rotate(critical with, set* s, node* n, int side) {
   store(with, &n->parent, up);
 }
 
-bool set_has(critical with, set* s, int64_t key) {
+CRITICAL_FUNCTION bool set_has(critical with, set* s, int64_t key) {
   node* last;
   return find(with, s, key, &last) != NULL;
 }
@@ -76,10 +71,10 @@ static void repair_red(critical with, set* s, node* n) {
   if (is_red(with, root)) paint(with, root, false);
 }
 
-bool set_insert(critical with, set* s, int64_t key) {
+CRITICAL_FUNCTION bool set_insert(critical with, set* s, int64_t key) {
   node* above;
   if (find(with, s, key, &above) != NULL) return false;
-  node* const n = with == CRITICAL_TRANSACTIONS ? hiroba_tx_malloc(sizeof *n) : sms_malloc(sizeof *n);
+  node* const n = critical_malloc(with, sizeof *n);
   critical_store(with, &n->key, key);
   paint(with, n, true);
   store(with, &n->kid[0], NULL);
@@ -128,7 +123,7 @@ static void repair_black(critical with, set* s, node* up, int side) {
   if (is_red(with, n)) paint(with, n, false);
 }
 
-bool set_remove(critical with, set* s, int64_t key) {
+CRITICAL_FUNCTION bool set_remove(critical with, set* s, int64_t key) {
   node* above;
   node* n = find(with, s, key, &above);
   if (n == NULL) return false;
@@ -143,8 +138,7 @@ bool set_remove(critical with, set* s, int64_t key) {
   node* const left = kid(with, n, 0);
   replace(with, s, n, left != NULL ? left : kid(with, n, 1));
   if (!is_red(with, n)) repair_black(with, s, above, side);
-  if (with == CRITICAL_TRANSACTIONS) hiroba_tx_free(n);
-  else sms_mfree(n);
+  critical_free(with, n);
   return true;
 }
 

@@ -18,9 +18,9 @@ typedef struct set {
   node* root;
 } set;
 
-bool set_has(critical with, set* s, int64_t key);
-bool set_insert(critical with, set* s, int64_t key); /* false: it was there */
-bool set_remove(critical with, set* s, int64_t key); /* false: it was not there */
+CRITICAL_FUNCTION bool set_has(critical with, set* s, int64_t key);
+CRITICAL_FUNCTION bool set_insert(critical with, set* s, int64_t key); /* false: it was there */
+CRITICAL_FUNCTION bool set_remove(critical with, set* s, int64_t key); /* false: it was not there */
 
 /* While nobody changes the set. Returns what is wrong with the tree, or NULL and the number of its elements. */
 const char* set_check(const set* s, int64_t* size);

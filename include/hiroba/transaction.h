@@ -50,10 +50,15 @@ typedef struct hiroba_tx_frame {
   jmp_buf jump;
 } hiroba_tx_frame;
 
+#if defined(__GNUC__) && !defined(__clang__)
+#define HIROBA_TX_DIRECT __attribute__((noplt)) /* the call needs no jump in between */
+#else
+#define HIROBA_TX_DIRECT
+#endif
 /* Begins, also again after a restart. Returns 0 if the program has aborted the transaction: the block is to be left. */
-int hiroba_tx_begin(hiroba_tx_frame* frame);
+HIROBA_TX_DIRECT int hiroba_tx_begin(hiroba_tx_frame* frame);
 /* Commits; restarts if that is not possible. */
-void hiroba_tx_commit(hiroba_tx_frame* frame);
+HIROBA_TX_DIRECT void hiroba_tx_commit(hiroba_tx_frame* frame);
 void hiroba_tx_jump(hiroba_tx_frame* frame); /* the `restart` of C */
 
 #define HIROBA_TX_TEXT_(x) #x
@@ -72,9 +77,9 @@ void hiroba_tx_jump(hiroba_tx_frame* frame); /* the `restart` of C */
 /* Loads and stores of objects at a multiple of their size: int64_t hiroba_tx_load_int64(const int64_t* at),
  * void hiroba_tx_store_int64(int64_t* at, int64_t value), and so on. Outside of a transaction each is one of its own.
  */
-#define HIROBA_TX_TYPE(name, type)            \
-  type hiroba_tx_load_##name(type const* at); \
-  void hiroba_tx_store_##name(type* at, type value);
+#define HIROBA_TX_TYPE(name, type)                             \
+  HIROBA_TX_DIRECT type hiroba_tx_load_##name(type const* at); \
+  HIROBA_TX_DIRECT void hiroba_tx_store_##name(type* at, type value);
 #define HIROBA_TX_TYPES(of)                                                                                         \
   of(int8, int8_t) of(int16, int16_t) of(int32, int32_t) of(int64, int64_t) of(uint8, uint8_t) of(uint16, uint16_t) \
       of(uint32, uint32_t) of(uint64, uint64_t) of(float, float) of(double, double) of(pointer, void*)

@@ -12,6 +12,8 @@ Status PastCache::locate(const void* address, Place& out) const {
   return {};
 }
 
+uint64_t PastCache::changes() const { return parts_.arrays.changes(); }
+
 bool PastCache::is_view(const Place& place) const { return place.here && !parts_.races.on(); }
 
 char* PastCache::reach(const Place& place) const {

@@ -21,8 +21,10 @@ class PastCache {
     uint64_t offset;  // in the address range
     bool here;        // the home is on this node
   };
-  // Fails if the address is in no array.
+  // Fails if the address is in no array. All addresses of a page have their home on one rank, until changes() is
+  // another number: arrays were freed or have other homes, by a collective call.
   Status locate(const void* address, Place& out) const;
+  uint64_t changes() const;
   // Returns the address at which this process accesses it at its home; null if that takes messages. With option check
   // an access there does not count as one of the program.
   char* reach(const Place& place) const;

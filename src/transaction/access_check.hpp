@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/shown.hpp"
 #include "transaction/actions.hpp"
 
 namespace hiroba {
@@ -20,7 +21,7 @@ class AccessCheck {
       : process_(process), actions_(actions), place_(place) {}
 
   // The word at this multiple of 8 is in no object that the transaction has freed.
-  void require_not_freed(uint64_t word) const;
+  [[HIROBA_SHOWN]] void require_not_freed(uint64_t word) const;
   // The object that the action frees has not been freed before.
   void require_first_free(const TransactionActions::Action& action) const;
   // An object of this size is to be at a multiple of it.
@@ -30,7 +31,7 @@ class AccessCheck {
   }
 
  private:
-  [[gnu::cold]] void refuse_place(uint64_t address, size_t bytes) const;
+  [[HIROBA_SHOWN, gnu::cold]] void refuse_place(uint64_t address, size_t bytes) const;
 
   const TransactionProcess& process_;
   const TransactionActions& actions_;

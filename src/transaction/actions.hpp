@@ -39,7 +39,10 @@ class TransactionActions {
   void committed() { aborts_.clear(); }
   void run_committed() {
     if (commits_.empty()) return;
-    for (const Action& action : std::exchange(commits_, {})) action.function(action.argument);
+    std::vector<Action> actions = std::exchange(commits_, {});
+    for (const Action& action : actions) action.function(action.argument);
+    actions.clear();
+    if (commits_.empty()) commits_.swap(actions);  // keeps the memory
   }
   void run_aborted() {
     commits_.clear();

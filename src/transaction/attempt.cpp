@@ -8,6 +8,8 @@
 
 namespace hiroba {
 
+Transaction* transaction_of_this_thread() { return Transaction::running(); }
+
 Transaction::~Transaction() {
   if (slot_ != nullptr && domain_ == &process_.here()) process_.give_slot(*domain_, slot_number_);
   process_.counts().remove(counts_);
@@ -15,21 +17,15 @@ Transaction::~Transaction() {
 
 // ---- begin and end -------------------------------------------------------------------------------------------------
 
-// A job has begun or ended since this thread's latest transaction if the domain is another one; that of an ended job is
-// gone.
-void Transaction::enter() {
-  domain_ = &process_.here();
-  process_.require(process_.take_slot(slot_number_));
-  slot_ = &domain_->slots[slot_number_];
-  snapshot_.enter(*domain_, slot_number_), commit_.enter(*domain_, slot_number_);
-}
-
 // The exchange comes before all loads of the attempt: a thread that has committed sees the slot, or its commit is seen.
 // It also comes before the look at `serial`: a thread that wants to run alone sees the slot, or its word is seen.
-void Transaction::begin(const Block& block, bool alone) {
-  if (depth_++ > 0) return;
-  block_ = block, wants_alone_ |= alone;
-  if (domain_ != &process_.here()) enter();
+void Transaction::begin_attempt() {
+  if (domain_ != &process_.here()) {  // a job has begun or ended since; what an ended one had is gone
+    domain_ = &process_.here();
+    process_.require(process_.take_slot(slot_number_));
+    slot_ = &domain_->slots[slot_number_];
+    snapshot_.enter(*domain_, slot_number_), commit_.enter(*domain_, slot_number_);
+  }
   slot_->begun.store(reinterpret_cast<uint64_t>(block_.place), std::memory_order_relaxed);
   if (wants_alone_ || aborts_ >= process_.settings().attempts) {
     process_.require(process_.others().begin_alone(block_.place));

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/shown.hpp"
 #include "transaction/access_check.hpp"
 #include "transaction/actions.hpp"
 #include "transaction/commit.hpp"
@@ -44,7 +45,11 @@ class Transaction {
   bool irrevocable() const { return alone_ && wants_alone_; }
   const Block& block() const { return block_; }
   // Begins, or, if it has begun, goes deeper. `alone`: nothing else runs until its end.
-  void begin(const Block& block, bool alone);
+  void begin(const Block& block, bool alone) {
+    if (depth_++ > 0) return;
+    block_ = block, wants_alone_ |= alone;
+    begin_attempt();
+  }
   // Ends the innermost block; true if the transaction has committed by that. Then actions().run_committed() is due.
   bool commit();
   // Undoes everything; the transaction is over.
@@ -97,18 +102,21 @@ class Transaction {
  private:
   static inline constinit thread_local Transaction* running_ __attribute__((tls_model("initial-exec"))) = nullptr;
 
-  void enter();
+  void begin_attempt();
   void end_attempt();
   void undo_all();
   // Not inlined, so that the usual load saves no registers.
   template <typename T>
   [[gnu::noinline]] T load_part(const T* at) {
     const auto address = reinterpret_cast<uint64_t>(at);
+    T value;
+    if (snapshot_.is_far(address) && !writes_.may_have(address & ~uint64_t{7}) && snapshot_.load_placed(at, value))
+      return value;
     check_.require_aligned(address, sizeof(T));
     const unsigned shift = address % 8 * 8;
     return static_cast<T>(load_word(address & ~uint64_t{7}, (~uint64_t{0} >> (64 - 8 * sizeof(T))) << shift) >> shift);
   }
-  uint64_t load_word(uint64_t address, uint64_t mask);
+  [[HIROBA_SHOWN]] uint64_t load_word(uint64_t address, uint64_t mask);
 
   WriteSet writes_;
   Snapshot snapshot_;
@@ -126,6 +134,9 @@ class Transaction {
   TransactionActions actions_;
   const AccessCheck check_{process_, actions_, block_.place};
 };
+
+// Returns Transaction::running() of libhiroba, for libhiroba_tm.
+[[HIROBA_SHOWN]] Transaction* transaction_of_this_thread();
 
 // Copy memory of any length and alignment. Give an object that a commit will free, of memory that is far (Snapshot), a
 // new version.

@@ -51,6 +51,10 @@ struct TransactionDomain {
   TransactionSlot slots[most_threads];
   alignas(128) StripeWord words[stripes];
 
+  // Returns the number of the word that a stripe has.
+  static uint32_t index_of(uint64_t address, int stripe_shift) {
+    return static_cast<uint32_t>(address >> stripe_shift & (stripes - 1));
+  }
   // A commit has changed words. A thread that falls asleep at the same time looks again soon.
   void wake_sleepers() {
     if (sleepers.load() == 0) return;

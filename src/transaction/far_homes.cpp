@@ -166,7 +166,7 @@ bool FarReads::find(uint64_t address, uint64_t& out) const {
 void FarReads::get(const PastCache::Place& place, uint64_t address, int stripe_shift, Answer& answer) const {
   const uint64_t bytes = bytes_of(stripe_shift);
   const FarHomes::Read read = {place.offset - address % bytes, static_cast<uint32_t>(bytes),
-                               static_cast<uint32_t>(address >> stripe_shift & (TransactionDomain::stripes - 1))};
+                               TransactionDomain::index_of(address, stripe_shift)};
   FarHomes::Request request = {place.rank, {FarHomes::Kind::read, 0, 0, 1, 1}, &read, sizeof read, {}};
   process_.far_homes().ask({&request, 1});
   answer.locked = request.reply.ok == 0, answer.version = request.reply.version, answer.clock = request.reply.clock;
@@ -177,7 +177,7 @@ void FarReads::add(int node, uint64_t address, int stripe_shift, const Answer& a
   const uint64_t bytes = bytes_of(stripe_shift);
   Entry& entry = reads_.emplace_back();
   entry.address = address / bytes * bytes, entry.bytes = bytes, entry.version = answer.version, entry.node = node;
-  entry.index = static_cast<uint32_t>(address >> stripe_shift & (TransactionDomain::stripes - 1));
+  entry.index = TransactionDomain::index_of(address, stripe_shift);
   std::memcpy(entry.data, answer.data, bytes);
   std::memcpy(&out, entry.data + (address - entry.address), sizeof out);
 }

@@ -23,29 +23,36 @@ void Snapshot::enter(TransactionDomain& domain, uint32_t slot) {
   domain_ = &domain, slot_ = &domain.slots[slot], slot_number_ = slot;
   words_ = domain.words, stripe_shift_ = process_.settings().stripe_shift;
   far_base_ = process_.far_base(), far_bytes_ = process_.far_bytes();
-  clocks_.resize(static_cast<size_t>(process_.nodes()));
+  limits_.assign(static_cast<size_t>(process_.nodes()), 0);
+  known_pages_.assign(has_far() ? known_pages : 0, KnownPage());
 }
-
-uint64_t Snapshot::begin() { return version_ = domain_->clock.load(std::memory_order_acquire); }
 
 void Snapshot::clear() {
   next_ = reads_.data();
   if (!has_far()) return;
   far_reads_.clear();
-  for (Clock& clock : clocks_) clock.known = false;
+}
+
+// Nothing has been read on other nodes.
+void Snapshot::begin_far() {
+  std::fill(limits_.begin(), limits_.end(), 0);
+  const uint64_t changes = process_.memory()->past_cache().changes();
+  if (changes == known_at_) return;
+  known_at_ = changes;
+  std::fill(known_pages_.begin(), known_pages_.end(), KnownPage());
 }
 
 bool Snapshot::load_word(uint64_t address, uint64_t& out) {
   if (is_far(address)) return load_far(address, out);
   // NOLINTNEXTLINE(performance-no-int-to-ptr)
-  return load_reached(*domain_, version_, address, reinterpret_cast<const char*>(address), out);
+  return load_reached(*domain_, limit_, address, reinterpret_cast<const char*>(address), out);
 }
 
 // A stripe that is locked will have a new version, so this attempt waits for it, a little. With a newer version than
 // the snapshot, the snapshot moves on, if all that was read is still there.
-bool Snapshot::load_reached(TransactionDomain& domain, uint64_t& version, uint64_t address, const char* data,
+bool Snapshot::load_reached(TransactionDomain& domain, uint64_t& limit, uint64_t address, const char* data,
                             uint64_t& out) {
-  StripeWord& stripe = domain.words[address >> stripe_shift_ & (TransactionDomain::stripes - 1)];
+  StripeWord& stripe = domain.words[TransactionDomain::index_of(address, stripe_shift_)];
   auto& word = *reinterpret_cast<uint64_t*>(const_cast<char*>(data));
   for (Backoff backoff(process_.spins());;) {
     const uint64_t before = stripe.word.load(std::memory_order_acquire);
@@ -55,8 +62,8 @@ bool Snapshot::load_reached(TransactionDomain& domain, uint64_t& version, uint64
     }
     out = std::atomic_ref(word).load(std::memory_order_acquire);
     if (before != stripe.word.load(std::memory_order_relaxed)) continue;
-    if (before > version) {
-      if (!extend(domain, version)) return false;
+    if (before >= limit) {
+      if (!extend(domain, limit)) return false;
       continue;
     }
     note(stripe, before);
@@ -64,11 +71,11 @@ bool Snapshot::load_reached(TransactionDomain& domain, uint64_t& version, uint64
   }
 }
 
-bool Snapshot::extend(TransactionDomain& domain, uint64_t& version) {
+bool Snapshot::extend(TransactionDomain& domain, uint64_t& limit) {
   const uint64_t now = domain.clock.load(std::memory_order_acquire);
   if (!is_valid({})) return false;
-  version = now;
-  if (&version == &version_) slot_->state.store(TransactionSlot::state_of(now), std::memory_order_release);
+  limit = now + 1;
+  if (&limit == &limit_) slot_->state.store(TransactionSlot::state_of(now), std::memory_order_release);
   return true;
 }
 
@@ -78,14 +85,18 @@ bool Snapshot::load_far(uint64_t address, uint64_t& out) {
   process_.require(process_.locate(address, *slot_, place));
   const int node = process_.memory()->job().node_of(place.rank);
   char* const data = process_.memory()->past_cache().reach(place);
-  if (place.here) return load_reached(*domain_, version_, address, data, out);
-  Clock& clock = clocks_[static_cast<size_t>(node)];
-  if (data != nullptr) {
-    TransactionDomain& domain = *process_.domain(node);
-    if (!clock.known && !extend(domain, clock.version)) return false;
-    clock.known = true;
-    return load_reached(domain, clock.version, address, data, out);
-  }
+  if (data == nullptr) return load_asked(place, address, out);
+  TransactionDomain& domain = place.here ? *domain_ : *process_.domain(node);
+  uint64_t& limit = place.here ? limit_ : limits_[static_cast<size_t>(node)];
+  known_pages_[page_of(address) % known_pages] = {page_of(address), reinterpret_cast<uint64_t>(data) - address,
+                                                  domain.words, &limit};
+  if (limit == 0 && !extend(domain, limit)) return false;
+  return load_reached(domain, limit, address, data, out);
+}
+
+bool Snapshot::load_asked(const PastCache::Place& place, uint64_t address, uint64_t& out) {
+  const int node = process_.memory()->job().node_of(place.rank);
+  uint64_t& limit = limits_[static_cast<size_t>(node)];
   for (Backoff backoff(process_.spins());;) {
     FarReads::Answer answer;
     if (far_reads_.find(address, out)) return true;
@@ -94,10 +105,10 @@ bool Snapshot::load_far(uint64_t address, uint64_t& out) {
       if (!backoff.step()) return false;
       continue;
     }
-    if (!clock.known || answer.version > clock.version) {
+    if (answer.version >= limit) {
       // The answer's clock was read before its data.
       if (!is_valid({})) return false;
-      clock = {answer.clock, true};
+      limit = answer.clock + 1;
     }
     far_reads_.add(node, address, stripe_shift_, answer, out);
     return true;

@@ -30,8 +30,7 @@ void WriteSet::index_all() {
   }
 }
 
-void WriteSet::clear() {
-  filter_ = 0, watched_ = false, savepoints_ = 0;
+void WriteSet::forget() {
   entries_.clear(), undos_.clear();
   if (++generation_ == 0) std::fill(cells_.begin(), cells_.end(), Cell()), generation_ = 1;
 }

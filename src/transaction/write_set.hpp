@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/shown.hpp"
+
 namespace hiroba {
 
 class WriteSet {
@@ -30,8 +32,11 @@ class WriteSet {
   void watch() { watched_ = true, filter_ = ~uint64_t{0}; }
   bool watched() const { return watched_; }
   // Stores the bytes that the mask selects.
-  void add(uint64_t address, uint64_t value, uint64_t mask);
-  void clear();
+  [[HIROBA_SHOWN]] void add(uint64_t address, uint64_t value, uint64_t mask);
+  void clear() {
+    filter_ = 0, watched_ = false, savepoints_ = 0;
+    if (!entries_.empty() || !undos_.empty()) forget();
+  }
 
   // A savepoint: undo() returns to it. Savepoints end in reverse order, by undo() or release().
   struct Savepoint {
@@ -65,6 +70,7 @@ class WriteSet {
     }
   }
   void index_all();
+  void forget();
 
   uint64_t filter_ = 0;
   bool watched_ = false;

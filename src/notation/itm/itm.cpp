@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <type_traits>
 
 #include "base/log.hpp"
 #include "notation/itm/state.hpp"
@@ -14,7 +15,7 @@
 
 namespace hiroba::itm {
 
-__thread State state;
+__thread State state __attribute__((tls_model("initial-exec")));
 
 namespace {
 
@@ -42,7 +43,14 @@ void restart(hiroba_tx_frame* frame) {
   hiroba_itm_return(&first.registers, way_of(first.properties) | restore_live);
 }
 
+// Each access uses `state`, so that has the kind of memory for threads that costs nothing; there is little of it.
+Nested* blocks_of_thread() {
+  static __thread Nested blocks[State::most_blocks];
+  return blocks;
+}
+
 Nested& add_block(uint32_t properties, const Registers& registers) {
+  if (state.blocks == nullptr) state.blocks = blocks_of_thread();
   if (state.depth == State::most_blocks) die("more than 64 nested transactions");
   Nested& block = state.blocks[state.depth++];
   block = {registers, properties, false, {}};
@@ -67,6 +75,7 @@ uint32_t hiroba_itm_begin(uint32_t properties, const Registers* registers) {
   state.frame.calls_checked = 1;
   state.stack = registers->sp, state.direct = false, ++state.number;
   hiroba_tx_begin(&state.frame);
+  state.transaction = hiroba::transaction_of_this_thread();
   if ((properties & instrumented) == 0 || (properties & goes_irrevocable) != 0) go_alone();
   return way_of(properties) | save_live;
 }
@@ -107,20 +116,22 @@ ITM_EXPORT void _ITM_changeTransactionMode(int /*irrevocable*/) {
 
 namespace {
 
+// The word with the size of a type, of a size that has one.
+template <typename T>
+using Word = std::conditional_t<
+    sizeof(T) == 8, uint64_t,
+    std::conditional_t<sizeof(T) == 4, uint32_t, std::conditional_t<sizeof(T) == 2, uint16_t, uint8_t>>>;
+template <typename T>
+bool is_aligned(const T* at) {
+  return reinterpret_cast<uintptr_t>(at) % sizeof(T) == 0;
+}
+
 // By one word where the type is one, and the address a multiple of it.
 template <typename T>
 T load(const T* at) {
   if (is_direct(state, at)) return *at;
-  const bool aligned = reinterpret_cast<uintptr_t>(at) % sizeof(T) == 0;
-  if constexpr (sizeof(T) == 8) {
-    if (aligned) return __builtin_bit_cast(T, hiroba_tx_load_uint64(reinterpret_cast<const uint64_t*>(at)));
-  } else if constexpr (sizeof(T) == 4) {
-    if (aligned) return __builtin_bit_cast(T, hiroba_tx_load_uint32(reinterpret_cast<const uint32_t*>(at)));
-  } else if constexpr (sizeof(T) == 2) {
-    if (aligned) return __builtin_bit_cast(T, hiroba_tx_load_uint16(reinterpret_cast<const uint16_t*>(at)));
-  } else if constexpr (sizeof(T) == 1) {
-    return __builtin_bit_cast(T, hiroba_tx_load_uint8(reinterpret_cast<const uint8_t*>(at)));
-  }
+  if constexpr (sizeof(T) == sizeof(Word<T>))
+    if (is_aligned(at)) return __builtin_bit_cast(T, state.transaction->load(reinterpret_cast<const Word<T>*>(at)));
   T value;
   hiroba_tx_read(&value, at, sizeof value);
   return value;
@@ -128,8 +139,11 @@ T load(const T* at) {
 
 template <typename T>
 void store(T* at, T value) {
-  if (is_direct(state, at)) *at = value;
-  else hiroba_tx_write(at, &value, sizeof value);
+  if (is_direct(state, at)) return void(*at = value);
+  if constexpr (sizeof(T) == sizeof(Word<T>))
+    if (is_aligned(at))
+      return state.transaction->store(reinterpret_cast<Word<T>*>(at), __builtin_bit_cast(Word<T>, value));
+  hiroba_tx_write(at, &value, sizeof value);
 }
 
 void copy(void* to, bool to_shared, const void* from, bool from_shared, size_t bytes) {
@@ -154,13 +168,14 @@ typedef float Vector256 __attribute__((vector_size(32), aligned(16)));
   ITM_EXPORT type _ITM_##kind##name(const type* at) { return load(at); }
 #define ITM_STORE(kind, name, type) \
   ITM_EXPORT void _ITM_##kind##name(type* at, type value) { store(at, value); }
-#define ITM_TYPE(name, type)                                                                               \
-  ITM_LOAD(R, name, type)                                                                                  \
-  ITM_LOAD(RaR, name, type)                                                                                \
-  ITM_LOAD(RaW, name, type)                                                                                \
-  ITM_LOAD(RfW, name, type) ITM_STORE(W, name, type) ITM_STORE(WaR, name, type) ITM_STORE(WaW, name, type) \
-      ITM_EXPORT void _ITM_L##name(const type* at) {                                                       \
-    hiroba_itm_log(at, sizeof(type));                                                                      \
+#define ITM_TYPE(name, type)                                                                           \
+  ITM_LOAD(R, name, type)                                                                              \
+  ITM_LOAD(RaR, name, type)                                                                            \
+  ITM_LOAD(RaW, name, type)                                                                            \
+  ITM_LOAD(RfW, name, type)                                                                            \
+  ITM_STORE(W, name, type)                                                                             \
+  ITM_STORE(WaR, name, type) ITM_STORE(WaW, name, type) ITM_EXPORT void _ITM_L##name(const type* at) { \
+    hiroba_itm_log(at, sizeof(type));                                                                  \
   }
 #define ITM_COPY(kind, to, from)                                                                         \
   ITM_EXPORT void _ITM_memcpy##kind(void* out, const void* in, size_t n) { copy(out, to, in, from, n); } \

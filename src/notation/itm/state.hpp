@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "transaction.h"
+#include "transaction/transaction.hpp"
 
 namespace hiroba::itm {
 
@@ -34,11 +35,12 @@ struct Nested {
 
 struct State {
   static constexpr uint32_t most_blocks = 64;
-  uint64_t stack;   // the stack above belongs to the function that has begun, or its callers
-  bool direct;      // runs alone, and all its accesses take effect at once
-  uint32_t number;  // of its latest transaction
+  uint64_t stack;            // the stack above belongs to the function that has begun, or its callers
+  Transaction* transaction;  // that of libhiroba
+  bool direct;               // runs alone, and all its accesses take effect at once
+  uint32_t number;           // of its latest transaction
   uint32_t depth;
-  Nested blocks[most_blocks];  // the outermost first
+  Nested* blocks;  // the outermost first; null before the thread's first transaction
   hiroba_tx_frame frame;
 };
 

@@ -1,0 +1,38 @@
+/* Contestant: transactions by the calls of transaction.h. */
+#ifndef BENCH_TRANSACTION_CALLS_H
+#define BENCH_TRANSACTION_CALLS_H
+
+#include <hiroba/transaction.h>
+
+#define CRITICAL_FUNCTION
+#define ATOMIC HIROBA_ATOMIC
+
+static inline int64_t critical_load(critical with, const int64_t* at) {
+  return with == CRITICAL_TRANSACTIONS ? hiroba_tx_load_int64(at) : *at;
+}
+static inline void critical_store(critical with, int64_t* at, int64_t value) {
+  if (with == CRITICAL_TRANSACTIONS) hiroba_tx_store_int64(at, value);
+  else *at = value;
+}
+static inline void* critical_load_pointer(critical with, void* const* at) {
+  return with == CRITICAL_TRANSACTIONS ? hiroba_tx_load_pointer(at) : *at;
+}
+static inline void critical_store_pointer(critical with, void** at, void* value) {
+  if (with == CRITICAL_TRANSACTIONS) hiroba_tx_store_pointer(at, value);
+  else *at = value;
+}
+static inline void* critical_malloc(critical with, size_t bytes) {
+  return with == CRITICAL_TRANSACTIONS ? hiroba_tx_malloc(bytes) : malloc(bytes);
+}
+#define critical_free(with, object) hiroba_tx_free(object)
+
+static inline void contestant_begin(void) {}
+static inline void contestant_thread_begin(void) {}
+static inline void contestant_thread_end(void) {}
+static inline void contestant_figures(json_line* line) {
+  hiroba_tx_statistics s;
+  hiroba_tx_stats(&s);
+  json_add(line, "aborts", (double)s.aborts / (double)s.commits);
+}
+
+#endif
