@@ -40,11 +40,6 @@ if(TARGET hiroba_tm AND CMAKE_C_COMPILER_ID STREQUAL GNU AND NOT HIROBA_SANITIZE
   add_test(NAME programs.transactions.itm COMMAND itm)
   set_tests_properties(programs.transactions.itm PROPERTIES TIMEOUT 60 PASS_REGULAR_EXPRESSION done)
 endif()
-test_program(transactions_misuse transactions_misuse.c)
-add_test(NAME programs.transactions.misuse COMMAND ${Python3_EXECUTABLE}
-  ${CMAKE_CURRENT_SOURCE_DIR}/transactions_misuse.py --build ${CMAKE_BINARY_DIR})
-set_tests_properties(programs.transactions.misuse PROPERTIES TIMEOUT 120)
-hiroba_timing_tests(programs.transactions.misuse)
 # Anomalies. Each line: name, ranks, nodes, rounds; then options. 16 ranks are many for one word.
 test_program(transactions_races transactions_races.c)
 foreach(line "pair 2 1 100000" "two_nodes 2 2 50000" "narrow 3 1 50000 TRANSACTION_STRIPE=16" "check 2 1 200 CHECK=yes"
@@ -56,3 +51,83 @@ foreach(line "pair 2 1 100000" "two_nodes 2 2 50000" "narrow 3 1 50000 TRANSACTI
     MATCH "done: at most [0-9]+ aborts of one transaction" SECONDS 60)
   with(programs.transactions.races.${name} TIMEOUT=30 ${words})
 endforeach()
+
+# Histories of transactions, which history.py judges; with a library that has delays, and with one that has a bug, too.
+set(planted ${CMAKE_CURRENT_BINARY_DIR}/planted)
+file(GLOB floor CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/transaction/*.?pp)
+set(planted_sources ${floor})
+list(TRANSFORM planted_sources REPLACE ${CMAKE_SOURCE_DIR}/src ${planted})
+add_custom_command(OUTPUT ${planted_sources} DEPENDS planted.py ${floor}
+  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/planted.py ${CMAKE_SOURCE_DIR}/src/transaction
+  ${planted}/transaction COMMAND ${CMAKE_COMMAND} -E touch_nocreate ${planted_sources})
+list(FILTER planted_sources INCLUDE REGEX "cpp$")
+add_library(hiroba_planted SHARED ${planted_sources} ${CMAKE_SOURCE_DIR}/src/notation/transaction/transaction.cpp
+  $<FILTER:$<TARGET_OBJECTS:hiroba_notation>,EXCLUDE,transaction/transaction[.]cpp>)
+get_property(floors GLOBAL PROPERTY floors_of_hiroba)
+list(REMOVE_ITEM floors hiroba_transaction hiroba_notation)
+target_include_directories(hiroba_planted BEFORE PRIVATE ${planted})
+target_link_libraries(hiroba_planted PRIVATE ${floors} ${CMAKE_DL_LIBS})
+set_target_properties(hiroba_planted PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/programs)
+set_source_files_properties(transactions_history.cpp PROPERTIES COMPILE_OPTIONS "-fexceptions;-frtti;-O1")
+foreach(program transactions_history transactions_misuse)
+  file(GLOB source ${program}.c*)
+  test_program(${program} ${source})
+  add_executable(${program}_planted ${source})
+  target_link_libraries(${program}_planted PRIVATE hiroba_planted hiroba_flags)
+  set_target_properties(${program}_planted PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/programs)
+endforeach()
+add_test(NAME programs.transactions.judgements COMMAND ${Python3_EXECUTABLE}
+  ${CMAKE_CURRENT_SOURCE_DIR}/test_history.py)
+set_tests_properties(programs.transactions.judgements PROPERTIES TIMEOUT 60)
+# Each line: name, the option --finds or none, ranks, nodes, threads, transactions; then options.
+set(history_tests
+  "pair none 2 1 2 2000"
+  "two_nodes none 2 2 2 1000"
+  "uneven none 4 3 1 500"
+  "narrow none 3 1 1 500 TRANSACTION_STRIPE=16 TRANSACTION_RETRIES=1"
+  "chaos none 3 3 1 200 CHAOS=4"
+  "check none 2 1 1 100 CHECK=yes"
+  "delays none 2 1 2 400"
+  "delays_nodes none 2 2 2 300"
+  "delays_ucx none 2 2 1 100 TRANSPORT=ucx")
+foreach(bug no_validation one_look early_stores no_locks)
+  list(APPEND history_tests "${bug} --finds 2 1 2 400" "${bug}_nodes --finds 2 2 1 400")
+endforeach()
+foreach(bug no_validation one_look)  # at the home of the data
+  list(APPEND history_tests "${bug}_ucx --finds 2 2 2 120 TRANSPORT=ucx")
+endforeach()
+hiroba_wire_lines(history_tests "none 3 2 1 60")
+foreach(line ${history_tests})
+  separate_arguments(words UNIX_COMMAND ${line})
+  list(POP_FRONT words name finds ranks nodes threads each)
+  if(name MATCHES "ucx" AND NOT TARGET hiroba_wire_ucx)
+    continue()
+  endif()
+  set(test programs.transactions.history.${name})
+  set(program transactions_history)
+  if(name MATCHES "^(delays|no_validation|one_look|early_stores|no_locks)")
+    string(REGEX REPLACE "_(nodes|ucx)$" "" bug ${name})
+    set(program transactions_history_planted)
+    set(planted_settings PLANTED_DELAYS=yes PLANTED_BUGS=${bug})
+    list(APPEND words PLUGINS=${CMAKE_BINARY_DIR}/lib/hiroba)
+  else()
+    set(planted_settings "")
+  endif()
+  if(finds STREQUAL none)
+    set(finds "")
+  endif()
+  add_test(NAME ${test} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/history.py ${finds} --ranks ${ranks}
+    --nodes ${nodes} --threads ${threads} --transactions ${each} $<TARGET_FILE:hirobarun> $<TARGET_FILE:${program}>)
+  with(${test} TIMEOUT=30 ${words})
+  set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT ${planted_settings})
+  set_tests_properties(${test} PROPERTIES TIMEOUT 120)
+endforeach()
+if(TARGET hiroba_wire_ucx)
+  hiroba_tests_of_all(programs.transactions.history.one_look_ucx)  # takes several runs to find it
+endif()
+
+# Mistakes of programs, and ranks that are killed at each step of a commit.
+add_test(NAME programs.transactions.misuse COMMAND ${Python3_EXECUTABLE}
+  ${CMAKE_CURRENT_SOURCE_DIR}/transactions_misuse.py --build ${CMAKE_BINARY_DIR})
+set_tests_properties(programs.transactions.misuse PROPERTIES TIMEOUT 120)
+hiroba_timing_tests(programs.transactions.misuse)

@@ -63,12 +63,14 @@ static void endless(void) {
 /* The others see all of a rank's commits, or the job ends. */
 static void store_all(int64_t value) {
   HIROBA_ATOMIC {
-    for (int k = 0; k < 64; ++k) hiroba_tx_store_int64(&data[k], value);
+    for (int k = 0; k < 64; ++k) hiroba_tx_store_int64(&data[k * 16], value);
   }
 }
 static void see_all(void) {
   HIROBA_ATOMIC {
-    if (hiroba_tx_load_int64(&data[0]) != hiroba_tx_load_int64(&data[63])) printf("half of a commit\n");
+    const int64_t first = hiroba_tx_load_int64(&data[0]);
+    for (int k = 1; k < 64; ++k)
+      if (hiroba_tx_load_int64(&data[k * 16]) != first) sms_abort(7, "half of a commit");
   }
 }
 static void killed(void) {

@@ -4,6 +4,7 @@
 transactions_misuse.py --build BUILD [--jobs N] [CASE ...]
 """
 
+import dataclasses
 import pathlib
 import re
 import sys
@@ -37,6 +38,24 @@ def freed(name: str, verb: str, **more: Any) -> Case:
 def late(name: str, **more: Any) -> Case:
     words = [r"waited 1 s \(option timeout\)", r"the transaction of thread \d+ of rank 0", place(name)]
     return case(name, *words, options=["--timeout", "1"], **more)
+
+
+def planted(name: str, *words: str, settings: dict[str, str], **more: Any) -> Case:
+    """With a library of planted.py."""
+    plugins = {"HIROBA_PLUGINS": str(pathlib.Path(sys.argv[sys.argv.index("--build") + 1], "lib/hiroba").resolve())}
+    found = case(name, *words, settings=plugins | settings | more.pop("network", {}), **more)
+    return dataclasses.replace(found, binary="transactions_misuse_planted")
+
+
+def killed(step: str, **more: Any) -> Case:
+    """Rank 0 is killed when it comes to this step of a commit; nobody sees half of it."""
+    settings = {"PLANTED_DEATH": f"{step}:40"}
+    return planted("killed", "rank 0 .*killed by signal 9", settings=settings, **more)
+
+
+def half(**more: Any) -> Case:
+    """If commits lock nothing, the program finds that it sees half of one."""
+    return planted("killed", "half of a commit", settings={"PLANTED_BUGS": "no_locks", "PLANTED_DELAYS": "1"}, **more)
 
 
 UCX = {"nodes": 2, "settings": {"HIROBA_TRANSPORT": "ucx"}}
@@ -95,6 +114,10 @@ CASES = [
     late("alone_for_ever"),
     case("killed", "rank 0 .*killed by signal 9"),
     case("killed", "rank 0 .*killed by signal 9", nodes=2),
+    *(killed(step) for step in ("lock", "locked", "store", "stored")),
+    *(killed(step, nodes=2) for step in ("lock", "locked", "validated", "store", "stored", "version")),
+    *(killed(step, nodes=2, network=UCX["settings"]) for step in ("lock", "locked", "validated", "stored", "version")),
+    *(half(**more) for more in ({"nodes": 1}, {"nodes": 2})),
     Case("alone_may", [], good=True, binary="transactions_misuse", nodes=1),
 ]
 
