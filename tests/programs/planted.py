@@ -2,11 +2,13 @@
 """Writes a copy of src/transaction with delays, deaths and bugs in it, for tests that must notice them.
 
     planted.py SRC OUT
+    planted.py --check SRC
 
 PLANTED_BUGS names the bugs that a process has: `no_validation`, `one_look` (a load looks at the word of its stripe
 before the data only), `early_stores` (before the validation), `no_locks` (a commit locks nothing). PLANTED_DEATH=NAME:N
 kills rank 0 the N-th time it comes to the step of that name. PLANTED_DELAYS: at random, threads wait at steps.
-Each text that is replaced is there once, or this fails: then the change of the source is to be made here, too.
+Each text that is replaced is there once; else it stays as it is, and --check fails: then a change of the source is to
+be made here, too.
 """
 
 import pathlib
@@ -81,9 +83,9 @@ CHANGES: dict[str, list[tuple[str, str]]] = {
     "snapshot.hpp": [
         ("out = std::atomic_ref(*const_cast<T*>(at))", 'planted_step("looked");\n@'),
         (
-            "if (before != stripe.word.load(std::memory_order_relaxed) || before > version_)",
+            "if (before != stripe.word.load(std::memory_order_relaxed) ||",
             'planted_step("loaded");\n'
-            'if ((!planted("one_look") && before != stripe.word.load(std::memory_order_relaxed)) || before > version_)',
+            'if ((!planted("one_look") && before != stripe.word.load(std::memory_order_relaxed)) ||',
         ),
     ],
     "snapshot.cpp": [
@@ -121,25 +123,33 @@ CHANGES: dict[str, list[tuple[str, str]]] = {
 }
 
 
-def planted(name: str, text: str) -> str:
+def planted(name: str, text: str, wrong: list[str]) -> str:
     for old, new in CHANGES.get(name, []):
-        if text.count(old) != 1:
-            sys.exit(f"planted.py: {name} has this {text.count(old)} times, not once: {old}")
-        text = text.replace(old, new.replace("@", old))
+        if text.count(old) == 1:
+            text = text.replace(old, new.replace("@", old))
+        else:
+            wrong.append(f"planted.py: {name} has this {text.count(old)} times, not once: {old}")
     first = text.index('#include "transaction/') if '#include "transaction/' in text else text.index("#include")
     return text[:first] + '#include "transaction/planted.hpp"\n' + text[first:]
 
 
-def main() -> None:
+def main() -> int:
+    if sys.argv[1] == "--check":
+        wrong: list[str] = []
+        for path in pathlib.Path(sys.argv[2]).glob("*.?pp"):
+            planted(path.name, path.read_text(), wrong)
+        print("\n".join(wrong))
+        return 1 if wrong else 0
     source, out = map(pathlib.Path, sys.argv[1:])
     out.mkdir(parents=True, exist_ok=True)
     (out / "planted.hpp").write_text(HEADER)
     for path in sorted(source.glob("*.?pp")):
-        changed = planted(path.name, path.read_text())
+        changed = planted(path.name, path.read_text(), [])
         target = out / path.name
         if not target.exists() or target.read_text() != changed:
             target.write_text(changed)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -78,7 +78,9 @@ foreach(program transactions_history transactions_misuse)
 endforeach()
 add_test(NAME programs.transactions.judgements COMMAND ${Python3_EXECUTABLE}
   ${CMAKE_CURRENT_SOURCE_DIR}/test_history.py)
-set_tests_properties(programs.transactions.judgements PROPERTIES TIMEOUT 60)
+add_test(NAME programs.transactions.planted COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/planted.py
+  --check ${CMAKE_SOURCE_DIR}/src/transaction)
+set_tests_properties(programs.transactions.judgements programs.transactions.planted PROPERTIES TIMEOUT 60)
 # Each line: name, the option --finds or none, ranks, nodes, threads, transactions; then options.
 set(history_tests
   "pair none 2 1 2 2000"
@@ -131,3 +133,22 @@ add_test(NAME programs.transactions.misuse COMMAND ${Python3_EXECUTABLE}
   ${CMAKE_CURRENT_SOURCE_DIR}/transactions_misuse.py --build ${CMAKE_BINARY_DIR})
 set_tests_properties(programs.transactions.misuse PROPERTIES TIMEOUT 120)
 hiroba_timing_tests(programs.transactions.misuse)
+# All ranks write two words. Each line: name, nodes; then options. Longer with `ctest -C long`.
+set(hot_tests "shm 1" "nodes 4")
+hiroba_wire_lines(hot_tests "4")
+foreach(line ${hot_tests})
+  separate_arguments(words UNIX_COMMAND ${line})
+  list(POP_FRONT words name nodes)
+  foreach(seconds 3 30)
+    set(test programs.transactions.two_words.${name})
+    set(when "")
+    if(seconds EQUAL 30)
+      string(REPLACE two_words long.two_words test ${test})
+      set(when CONFIGURATIONS long)
+    endif()
+    add_test(NAME ${test} ${when} COMMAND bash ${CMAKE_SOURCE_DIR}/cmake/expect.sh "done: .* aborted [0-9]+ times, [0-9]+ ran alone"
+      $<TARGET_FILE:hirobarun> -n 16 --nodes ${nodes} $<TARGET_FILE:transactions_races> hot ${seconds})
+    with(${test} TIMEOUT=60 ${words})
+    set_tests_properties(${test} PROPERTIES TIMEOUT 120)
+  endforeach()
+endforeach()
