@@ -21,6 +21,10 @@ std::vector<Process> descendants();
 // Sends `signal` to all descendants.
 void signal_descendants(int signal);
 
+// Sends `signal` to the processes of the program that a launcher of MPI has started below this process, on this host
+// and, by its agents `reach` (agents/reach.cpp), on others. Returns false if it has sent none.
+bool signal_launched(int signal);
+
 struct MemoryState {
   uint64_t total = 0, available = 0;  // bytes
   uint64_t oom_kills = 0;             // by the kernel since its boot

@@ -119,11 +119,8 @@ class Behind {
   Status start() { return take_signals(signals_); }
 
   // `local`: the ranks are on this machine, so this process signals them itself: a signal that mpirun does not know
-  // ends it. Open MPI's kills ranks a second after it is asked to end; so it is asked only if the ranks do not end.
-  void describe(bool local, bool with_hydra) {
-    local_ = local, with_hydra_ = with_hydra, asks_ranks_ = local && !with_hydra && signals_.apart;
-  }
-  bool asks_ranks() const { return asks_ranks_; }
+  // ends it.
+  void describe(bool local, bool with_hydra) { local_ = local, with_hydra_ = with_hydra; }
 
   // Returns true in the child, or if there is none, and this process has to execute mpirun.
   bool becomes_mpirun() {
@@ -134,6 +131,9 @@ class Behind {
       prctl(PR_SET_PDEATHSIG, SIGTERM);
       if (getppid() != parent) _exit(cannot_start);
     }
+    // Open MPI's mpirun is asked later than the ranks, and keys of the terminal would reach it at once.
+    for (const int signal : stop_signals)
+      if (!with_hydra_ && !signals_.apart && signal != SIGTERM) sigaddset(&signals_.before, signal);
     give_back_signals(signals_);
     return true;
   }
@@ -159,7 +159,11 @@ class Behind {
     if (meaning == SignalMeaning::stop) {
       const StopRequests::Request request = stops_.take(signal);
       if (request == StopRequests::Request::same) return;
-      if (request == StopRequests::Request::first && asks_ranks_) return ask_ranks(signal);
+      if (request == StopRequests::Request::first && !with_hydra_ && signal_launched(signal)) {
+        milliseconds_left_ = stop_seconds * 1000;
+        return;
+      }
+      if (!with_hydra_) return end_mpirun();
     }
     // Open MPI's mpirun reports that it passes SIGCONT on, which timeout sends, too.
     if (signal == SIGCONT && !suspended_) return;
@@ -171,7 +175,10 @@ class Behind {
     if (suspended_) raise(SIGSTOP);
   }
   void pass_on(int signal) {
-    if (local_) return signal_ranks(signal);
+    if (local_) {
+      signal_launched(signal);
+      return;
+    }
     const bool known = signal == SIGUSR1 || (!with_hydra_ && (signal == SIGUSR2 || signal == SIGALRM));
     if (known) kill(child_, signal);
     else if (signal != SIGWINCH && signal != SIGURG)
@@ -179,24 +186,16 @@ class Behind {
                    "hirobarun: signal %d (%s) is not passed on, because mpirun does not pass it to other hosts\n",
                    signal, strsignal(signal));
   }
-  void signal_ranks(int signal) const {
-    for (const Process& process : descendants())
-      if (process.pid != child_ && process.name != "hydra_pmi_proxy" && process.name != "guard")
-        kill(process.pid, signal);
-  }
-  void ask_ranks(int signal) {
-    signal_ranks(signal);
-    milliseconds_left_ = stop_seconds * 1000;
-  }
+  // Open MPI's kills ranks a second after it is asked to end; so it is asked only if the ranks do not end.
   void end_mpirun() {
-    kill(child_, stops_.signal());
+    kill(child_, SIGTERM);
     milliseconds_left_ = -1;
   }
 
   Signals signals_;
   StopRequests stops_;
   pid_t child_ = -1;
-  bool local_ = false, with_hydra_ = false, asks_ranks_ = false, suspended_ = false;
+  bool local_ = false, with_hydra_ = false, suspended_ = false;
   int milliseconds_left_ = -1;  // for ranks that have been asked to end; -1: no wait
 };
 
@@ -218,7 +217,7 @@ bool reaches_ranks(const std::string& variable) {
 }
 
 // A rank that is bound to cores gets as many as it has threads.
-Words openmpi_words(const Launch& launch, bool asks_ranks) {
+Words openmpi_words(const Launch& launch) {
   const bool cores = launch.bind.kind == Binding::Kind::core;
   const std::string slot = cores ? format("slot:PE=%d", threads_per_rank()) : "slot";
   Words words = {"--bind-to", launch.bind.text, "--map-by", slot, "--oversubscribe"};
@@ -229,8 +228,6 @@ Words openmpi_words(const Launch& launch, bool asks_ranks) {
     const size_t space = text.find(' ');
     words.insert(words.end(), {"--mca", "oob_tcp_keepalive_" + text.substr(0, space), text.substr(space + 1)});
   }
-  // Ranks that mpirun asks to end have as long as hirobarun's own have, to write a checkpoint.
-  if (!asks_ranks) words.insert(words.end(), {"--mca", "odls_base_sigkill_timeout", std::to_string(stop_seconds)});
   if (!launch.hosts.empty()) words.insert(words.end(), {"--host", host_list(launch)});
   if (launch.tag) words.push_back("--tag-output");
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -280,10 +277,8 @@ void reach_by_agent(const Launch& launch, bool with_hydra, const Options& option
   const char* const users = std::getenv(name);
   setenv("REACH_AGENT", users == nullptr ? "" : users, 1);
   setenv("REACH_PROGRAM", launch.program[0].c_str(), 1);
-  if (with_hydra) {
-    setenv("REACH_GUARD", guard().c_str(), 1);
-    setenv("REACH_SILENCE", format("%g", options.number("silence")).c_str(), 1);
-  }
+  setenv("REACH_GUARD", guard().c_str(), 1);
+  setenv("REACH_SILENCE", format("%g", options.number("silence")).c_str(), 1);
   setenv(name, agent.c_str(), 1);
 }
 
@@ -354,7 +349,7 @@ Refusal become_mpirun(const Launch& wish) {
   const Status started = behind.start();
   if (!started.ok()) return {started, cannot_start};
   behind.describe(launch.hosts.empty(), with_hydra);
-  Words words = with_hydra ? mpich_words(launch) : openmpi_words(launch, behind.asks_ranks());
+  Words words = with_hydra ? mpich_words(launch) : openmpi_words(launch);
   words.insert(words.begin(), mpirun_of(*mpi));
   words.insert(words.end(), {"-n", std::to_string(launch.ranks)});
   if (with_hydra && !guard().empty()) words.push_back(guard());

@@ -170,6 +170,16 @@ class Faults(JobsTest):
             job.process.send_signal(number)
             self.assert_refused(job.finish(LIMIT, begun))
 
+    def test_a_launcher_that_is_told_to_end_gives_ranks_time(self) -> None:
+        """To write a checkpoint."""
+        saving = 'trap "sleep 2; echo saved on $(uname -n); exit 0" INT TERM; echo ready; while :; do sleep 0.1; done'
+        for number in (signal.SIGINT, signal.SIGTERM):
+            job = self.start(self.hosts, BOTH, ["sh", "-c", saving])
+            job.wait_until_said("ready\\s+ready")
+            begun = time.monotonic()
+            job.process.send_signal(number)
+            self.assert_refused(job.finish(LIMIT, begun), "saved on h1", "saved on h2", status=128 + number)
+
     def test_a_port_in_use(self) -> None:
         """The only port that the settings leave to the network library, or to MPICH's launcher."""
         settings, said = {

@@ -6,11 +6,12 @@
 // itself ignores a process that ends with a non-zero status, and sometimes one that is killed while the job starts; all
 // others would wait for it for ever. Ends with the program if Hydra's part on this host has ended.
 //
-//   guard --heard SECONDS COMMAND [ARGUMENT ...]
+//   guard --heard SECONDS COMMAND
 //
-// Started by reach.cpp instead of Hydra's part on a host: starts that, and ends it when nothing has arrived from reach
-// for this time. On a host that is cut off while the job starts, Hydra and its ranks may wait for a message that was
-// lost, while nothing that this host has sent is unacknowledged: no other process there could detect it.
+// Started by reach.cpp instead of the launcher's part on a host: starts that, a command of the shell, and ends it when
+// nothing has arrived from reach for this time (0: never). On a host that is cut off while the job starts, the launcher
+// and its ranks may wait for a message that was lost, while nothing that this host has sent is unacknowledged: no other
+// process there could detect it. Passes the user's requests to end the job, which come from reach, to the ranks here.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -29,7 +30,9 @@
 #include "base/log.hpp"
 #include "base/machine/host.hpp"
 #include "base/tables/launchers.hpp"
+#include "launcher/agents/host_messages.hpp"
 #include "launcher/execute.hpp"
+#include "launcher/processes.hpp"
 #include "launcher/signals.hpp"
 
 namespace {
@@ -107,47 +110,73 @@ int guard_program(int hydra, char** words) {
   return report("was ended by signal", WTERMSIG(status), meaning, hiroba::exit_status(status));
 }
 
-// Runs Hydra's part on this host. The time counts from the first message of reach, because a replacement of ssh that
-// the user has set may not forward its input.
-int guard_host(double silence, char** words) {
-  const timespec limit = {static_cast<time_t>(silence), static_cast<long>(std::fmod(silence, 1) * 1e9)};
+// Open MPI's daemon removes its files before it ends; everything else ends at once.
+void end_descendants(bool at_once) {
+  for (const hiroba::Process& process : hiroba::descendants())
+    kill(process.pid, process.name == "orted" && !at_once ? SIGTERM : SIGKILL);
+}
+
+[[noreturn]] void become_shell(const char* command) {
+  const int nothing = open("/dev/null", O_RDONLY);
+  if (nothing >= 0) dup2(nothing, STDIN_FILENO), close(nothing);
+  const char* const users = std::getenv("SHELL");
+  std::string shell = users == nullptr ? "/bin/sh" : users, option = "-c", text = command;
+  std::array<char*, 4> words = {shell.data(), option.data(), text.data(), nullptr};
+  become(words.data());
+}
+
+// Passes on what reach has sent. Returns false if there is nothing more to come.
+bool hear_reach() {
+  char messages[64];
+  const ssize_t count = read(STDIN_FILENO, messages, sizeof messages);
+  for (ssize_t i = 0; i < count; ++i)
+    if (messages[i] != hiroba::connection_exists) hiroba::signal_launched(messages[i]);
+  return count > 0;
+}
+
+// Runs the launcher's part on this host. The time counts from the first message of reach, because a replacement of ssh
+// that the user has set may not forward its input.
+int guard_host(double silence, const char* command) {
+  timespec limit = {static_cast<time_t>(silence), static_cast<long>(std::fmod(silence, 1) * 1e9)};
   sigset_t child_ended, before;
   sigemptyset(&child_ended), sigaddset(&child_ended, SIGCHLD);
   sigprocmask(SIG_BLOCK, &child_ended, &before);
   sigdelset(&before, SIGCHLD);
   signal(SIGCHLD, [](int) {});
-  const pid_t hydra = fork();
-  if (hydra == 0) {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // descendants whose parents have ended are still ours
+  const pid_t launcher = fork();
+  if (launcher == 0) {
     signal(SIGCHLD, SIG_DFL), sigprocmask(SIG_SETMASK, &before, nullptr);
-    const int nothing = open("/dev/null", O_RDONLY);
-    if (nothing >= 0) dup2(nothing, STDIN_FILENO), close(nothing);
-    become(words);
+    become_shell(command);
   }
-  if (hydra < 0) become(words);
+  if (launcher < 0) become_shell(command);
   close(STDOUT_FILENO);
   pollfd reach = {STDIN_FILENO, POLLIN, 0};
-  for (bool heard = false;;) {
+  for (bool heard = false, ending = false;;) {
     int status = 0;
-    if (waitpid(hydra, &status, WNOHANG) == hydra) return hiroba::exit_status(status);
-    char words_of_reach[64];
-    switch (ppoll(&reach, 1, heard ? &limit : nullptr, &before)) {
+    if (waitpid(launcher, &status, WNOHANG) == launcher) return hiroba::exit_status(status);
+    switch (ppoll(&reach, 1, (heard && silence > 0) || ending ? &limit : nullptr, &before)) {
       case -1: continue;  // the child's end
       case 0:
-        kill(hydra, SIGKILL);  // first, because the reader of the message may have ended
-        std::fprintf(stderr, "hirobarun: host %s has received nothing from its launcher for %.3g s (option silence)\n",
-                     hiroba::host_name().c_str(), silence);
+        end_descendants(ending);  // first, because the reader of the message may have ended
+        if (!ending)
+          std::fprintf(stderr,
+                       "hirobarun: host %s has received nothing from its launcher for %.3g s (option silence)\n",
+                       hiroba::host_name().c_str(), silence);
+        ending = true, reach.fd = -1, limit = {hiroba::stop_seconds, 0};
         break;
-      default: heard = read(STDIN_FILENO, words_of_reach, sizeof words_of_reach) > 0;
+      default:
+        heard = hear_reach();
+        if (!heard) reach.fd = -1;
     }
-    if (!heard) reach.fd = -1;
   }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc > 3 && std::strcmp(argv[1], "--heard") == 0) return guard_host(std::atof(argv[2]), argv + 3);
-  if (argc < 2) return std::fprintf(stderr, "usage: guard [--heard SECONDS] PROGRAM [ARGUMENT ...]\n"), 2;
+  if (argc == 4 && std::strcmp(argv[1], "--heard") == 0) return guard_host(std::atof(argv[2]), argv[3]);
+  if (argc < 2) return std::fprintf(stderr, "usage: guard --heard SECONDS COMMAND | PROGRAM [ARGUMENT ...]\n"), 2;
   const char* const hydra = std::getenv("PMI_FD");
   if (hydra == nullptr) become(argv + 1);
   return guard_program(std::atoi(hydra), argv + 1);

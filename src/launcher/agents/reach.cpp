@@ -1,11 +1,11 @@
 // mpirun executes this instead of ssh: it executes ssh (or the user's replacement) with the same arguments, and checks
 // that the program exists on the host. If the host is unreachable, now or later, it prints a message and ends mpirun,
-// which would wait for ever. Over MPICH it sends guard.cpp on that host a message each second while the connection
-// exists.
+// which would wait for ever. It sends guard.cpp on that host a message each second while the connection exists, and
+// the user's requests to end the job, which hirobarun sends as the value of SIGUSR1.
 //
 // From hirobarun, in the environment: REACH_AGENT, the user's own agent with its options, if any; REACH_PROGRAM, the
-// program; REACH_GUARD, the path of guard, if it is needed; REACH_SILENCE, the seconds after which guard ends its
-// host's part of the job, 0 for never.
+// program; REACH_GUARD, the path of guard, "" if the installation lacks it; REACH_SILENCE, the seconds after which
+// guard ends its host's part of the job, 0 for never.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "launcher/agents/host_messages.hpp"
 #include "launcher/execute.hpp"
 
 namespace {
@@ -59,12 +60,19 @@ std::vector<std::string> agent() {
   _exit(unreachable);
 }
 
-// Runs the agent and returns its exit status. `speaks`: its input is a message of reach each second, else the standard
-// input of reach.
+// Returns the text as one word of a shell.
+std::string quoted(const std::string& text) {
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
+  return word + "'";
+}
+
+// Runs the agent and returns its exit status. `speaks`: its input are the messages of reach, else the standard input of
+// reach.
 int run(const std::vector<std::string>& words, bool speaks) {
-  sigset_t child_ended, before;
-  sigemptyset(&child_ended), sigaddset(&child_ended, SIGCHLD);
-  sigprocmask(SIG_BLOCK, &child_ended, &before);
+  sigset_t expected, before;
+  sigemptyset(&expected), sigaddset(&expected, SIGCHLD), sigaddset(&expected, SIGUSR1);
+  sigprocmask(SIG_BLOCK, &expected, &before);
   signal(SIGCHLD, SIG_DFL);
   int channel[2] = {-1, -1};
   if (speaks && pipe2(channel, O_CLOEXEC) != 0) return unreachable;
@@ -80,9 +88,12 @@ int run(const std::vector<std::string>& words, bool speaks) {
   signal(SIGPIPE, SIG_IGN);
   int status = 0;
   const timespec second = {1, 0};
+  char message = hiroba::connection_exists;
   while (waitpid(child, &status, WNOHANG) == 0) {
-    if (speaks && write(channel[1], "\n", 1) < 0) speaks = errno == EAGAIN;
-    sigtimedwait(&child_ended, nullptr, &second);
+    if (speaks && write(channel[1], &message, 1) < 0) speaks = errno == EAGAIN;
+    siginfo_t info;
+    const bool asked = sigtimedwait(&expected, &info, &second) == SIGUSR1 && info.si_code == SI_QUEUE;
+    message = asked ? static_cast<char>(info.si_value.sival_int) : hiroba::connection_exists;
   }
   return hiroba::exit_status(status);
 }
@@ -98,16 +109,17 @@ int main(int argc, char** argv) {
     return unreachable;
   }
   const std::string program = variable("REACH_PROGRAM"), guard = variable("REACH_GUARD");
-  const std::string silence = variable("REACH_SILENCE");
-  const bool speaks = !guard.empty() && silence != "0";
   const std::string& host = given[at];
   std::vector<std::string> words = agent();
   words.insert(words.end(), given.begin(), given.begin() + static_cast<std::ptrdiff_t>(at) + 1);
   if (!program.empty()) words.push_back("command -v '" + program + "' >/dev/null || exit 97;");
-  if (!guard.empty()) words.push_back("command -v '" + guard + "' >/dev/null || exit 98;");
-  if (speaks) words.insert(words.end(), {"'" + guard + "'", "--heard", silence});
-  words.insert(words.end(), given.begin() + static_cast<std::ptrdiff_t>(at) + 1, given.end());
-  const int status = run(words, speaks);
+  std::string command;
+  for (size_t i = at + 1; i < given.size(); ++i) command += (command.empty() ? "" : " ") + given[i];
+  if (guard.empty()) words.push_back(command);
+  else
+    words.insert(words.end(), {"command -v '" + guard + "' >/dev/null || exit 98;", "'" + guard + "'", "--heard",
+                               variable("REACH_SILENCE"), quoted(command)});
+  const int status = run(words, !guard.empty());
   if (status == unreachable)
     std::fprintf(stderr, "hirobarun: cannot reach host %s, or the connection to it was lost\n", host.c_str());
   else if (status == no_program)
