@@ -189,6 +189,27 @@ void smint_recall(smint_memo* memo, const void* const arrays[], int count);
 
 void smint_settle(void); /* the barrier that SMINT_LATER has deferred, if any; collective and blocks */
 
+/* ---- reductions over ranks (collective, blocking; in rank order) ------------------------------------------------- */
+
+enum smint_operator {
+  SMINT_SUM,
+  SMINT_PROD,
+  SMINT_MIN,
+  SMINT_MAX,
+  SMINT_BITAND,
+  SMINT_BITOR,
+  SMINT_BITXOR,
+  SMINT_AND,
+  SMINT_OR
+};
+double smint_reduce_double(double value, enum smint_operator op);
+int64_t smint_reduce_int64(int64_t value, enum smint_operator op);
+/* The same for `count` numbers of any arithmetic type, of `element` bytes each; they become the results on all
+ * ranks. */
+enum smint_type { SMINT_SIGNED, SMINT_UNSIGNED, SMINT_REAL, SMINT_COMPLEX };
+void smint_reduce(void* data, int64_t count, size_t element, enum smint_type type, enum smint_operator op,
+                  const char* place);
+
 /* ---- loops on devices -------------------------------------------------------------------------------------------- */
 
 /* Iterations for a device: first, first + step, .. below end of the outermost loop (above end, if step < 0), and for
@@ -198,7 +219,16 @@ typedef struct smint_share {
   int64_t first, end;
   int gpu; /* number of the device among the GPUs of the machine; -1: a host device */
   void* base[SMINT_ACCESSES];
+  void* const* reduced; /* for each reduction its numbers, which the body replaces by those of this share */
 } smint_share;
+/* A loop reduces private numbers of each rank, as smint_reduce does. */
+typedef struct smint_reduction {
+  void* data;
+  int64_t count;
+  size_t element;
+  enum smint_type type;
+  enum smint_operator op;
+} smint_reduction;
 /* body(copy of the `bytes` bytes at `data`, of which the first are a smint_share that smint_devices sets) computes a
  * share. In a directive of OpenACC or OpenMP it uses what smint_use_openacc or smint_use_openmp selects. */
 typedef struct smint_device_loop {
@@ -208,11 +238,14 @@ typedef struct smint_device_loop {
   size_t bytes;
   int devices; /* of each rank; 0: all that it has */
   int gpus;    /* that body can use: smint_gpus_openacc or smint_gpus_openmp */
+  const smint_reduction* reductions;
+  int reduced; /* number of reductions */
 } smint_device_loop;
 /* Executes a loop on devices (device.h), whose accesses are all in the plan: each rank divides its iterations of the
  * outermost loop among its devices, by the speed that it has measured; what they use is preloaded, and what they write
- * is overloaded. Iterations of the outermost loop write different rows. Ends as a loop does whose last smint_next
- * returns NULL: collective and blocks, unless SMINT_NOWAIT. */
+ * is overloaded. Each share begins with a copy of what is reduced; the results are combined into it, in the order of
+ * the shares' iterations. Iterations of the outermost loop write different rows. Ends as a loop does whose last
+ * smint_next returns NULL: collective and blocks, unless SMINT_NOWAIT. */
 void smint_devices(const smint_plan* plan, const smint_values values[], const int64_t known[],
                    const smint_device_loop* loop);
 
@@ -296,27 +329,6 @@ void smint_tasks(void (*body)(void*), void* data, size_t bytes, const smint_acce
 void smint_known(const void* table, const char* text, const char* place);
 /* Waits until all tasks have ended; all shared memory is then as after sms_barrier. Collective; blocks. */
 void smint_taskwait(const char* place);
-
-/* ---- reductions over ranks (collective, blocking; in rank order) ------------------------------------------------- */
-
-enum smint_operator {
-  SMINT_SUM,
-  SMINT_PROD,
-  SMINT_MIN,
-  SMINT_MAX,
-  SMINT_BITAND,
-  SMINT_BITOR,
-  SMINT_BITXOR,
-  SMINT_AND,
-  SMINT_OR
-};
-double smint_reduce_double(double value, enum smint_operator op);
-int64_t smint_reduce_int64(int64_t value, enum smint_operator op);
-/* The same for `count` numbers of any arithmetic type, of `element` bytes each; they become the results on all
- * ranks. */
-enum smint_type { SMINT_SIGNED, SMINT_UNSIGNED, SMINT_REAL, SMINT_COMPLEX };
-void smint_reduce(void* data, int64_t count, size_t element, enum smint_type type, enum smint_operator op,
-                  const char* place);
 
 #ifdef __cplusplus
 }

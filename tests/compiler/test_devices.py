@@ -1,18 +1,26 @@
 """Loops of SMint on devices: right answers on host devices, with both kinds of directives, what --explain says, and
-what ends the job."""
+what ends the job. `test_devices.py --update` writes the .expected file anew, as in test_golden.py."""
 
 import os
+import sys
 import unittest
 
-from compiling import HERE, HIROBARUN, CompilerTest, Ended, execute, shapes
+from compiling import HERE, HIROBARUN, CompilerTest, Ended, execute, lines_of_user, shapes
+
+UPDATE = "--update" in sys.argv
 
 FLAGS = ("-O1", "-Wall", "-Wextra", "-Werror")
-PROGRAMS = ("stencil", "kinds")
 DIRECTIVES = {
     "acc": ("-fopenacc", "acc parallel loop"),
     "kernels": ("-fopenacc", "acc kernels loop"),
     "omp": ("-fopenmp", "omp target teams distribute parallel for"),
     "none": ("-Wno-unknown-pragmas", "acc parallel loop"),  # this compiler does not translate them
+}
+PROGRAMS = {
+    "stencil": tuple(DIRECTIVES),
+    "kinds": tuple(DIRECTIVES),
+    "reductions": tuple(DIRECTIVES),
+    "reductions_of_arrays": ("omp",),  # OpenACC has none
 }
 SHAPES = (  # ranks, nodes, devices of each node, seed of chaos, option check
     (1, 1, 1, 0, "no"),
@@ -54,8 +62,8 @@ class DeviceLoops(CompilerTest):
         return execute(job, self.folder, env={k: v for k, v in os.environ.items() if k != "HIROBA_DEVICES"})
 
     def test_answers(self) -> None:
-        for name in PROGRAMS:
-            for kind in DIRECTIVES:
+        for name, kinds in PROGRAMS.items():
+            for kind in kinds:
                 for ranks, nodes, devices, chaos, check in shapes(f"{name}-{kind}", SHAPES):
                     each = max(devices * nodes // ranks, 1)
                     program = self.translate(name, kind, each)
@@ -64,6 +72,16 @@ class DeviceLoops(CompilerTest):
                         ended = self.run_on(program, *options, "--check", check)
                         self.assertEqual((ended.returncode, ended.stdout), (0, "OK\n"), ended.stderr)
                         self.assertNotIn(" race ", ended.stderr)
+
+    def test_golden(self) -> None:
+        """What becomes of a loop with reductions."""
+        program = self.translate("reductions_of_arrays", "omp", 1)
+        shown = self.compiled("--show", *FLAGS, "-fopenmp", "-DCOUNT=1", f"{program}.c").stdout
+        lines = lines_of_user(shown, f"{program}.c").replace(f"{program}.c", "reductions_of_arrays.c")
+        expected = HERE / "devices/reductions_of_arrays.expected"
+        if UPDATE:
+            expected.write_text(lines)
+        self.assertEqual(lines, expected.read_text(), "if this is right: test_devices.py --update")
 
     def test_explains(self) -> None:
         self.write("loop.c", LOOP.replace("BODY", "b[i] = a[i] + a[i + 1];"))
@@ -75,6 +93,10 @@ class DeviceLoops(CompilerTest):
             "what: `a[i]` goes to the device: what these iterations use of `a`",
         ):
             self.assertIn(line, shown)
+        clause = LOOP.replace("device(2)", "device(2) reduction(+ : n)")
+        self.write("loop.c", clause.replace("BODY", "b[i] = a[i], n += i;"))
+        shown = self.compile(*FLAGS, "-fopenacc", "--explain", "-c", "loop.c").stderr
+        self.assertIn("reduction: `n` by + over the devices of each rank, and all ranks", shown)
 
     def refused(self, body: str, message: str, devices: str = "host:2", clause: str = "") -> None:
         self.write("loop.c", LOOP.replace("BODY", body).replace("parallel for ", f"parallel for {clause}"))
@@ -98,4 +120,4 @@ class DeviceLoops(CompilerTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(argv=[word for word in sys.argv if word != "--update"])

@@ -88,6 +88,7 @@ class DeviceLoop {
         accesses_.push_back(plain(access)), number_.push_back(number);
       ++number;
     });
+    for (int r = 0; r < loop.reduced; ++r) combines_.push_back(combine_of(loop.reductions[r], plan.place));
     find_lanes();
   }
 
@@ -110,6 +111,7 @@ class DeviceLoop {
     for (Part& part : parts) done.push_back(give_back(part, parts));
     Together all(std::move(done));
     call_.require(collective_of(call_.name()).requests().await(all, call_.call()));
+    for (const Part& part : parts) reduce(part);
     if (parts.size() < lanes_.size()) return;
     std::vector<double> seconds;
     for (const double end : all.ends) seconds.push_back(end - begin);
@@ -144,6 +146,8 @@ class DeviceLoop {
     int gpu;
     Interval positions;
     Footprint footprint;
+    std::vector<std::vector<char>> numbers;  // of each reduction
+    std::vector<void*> reduced;              // their addresses
   };
 
   static PlainAccess plain(const smint_access& access) {
@@ -204,7 +208,13 @@ class DeviceLoop {
 
   int64_t value_at(int64_t position) const { return first_ + position * step_; }
   Part part_of(size_t k, Interval positions) {
-    Part out = {lanes_[k], gpus_[k], positions, {}};
+    Part out = {lanes_[k], gpus_[k], positions, {}, {}, {}};
+    for (size_t r = 0; r < combines_.size(); ++r) {
+      const smint_reduction& of = loop_.reductions[r];
+      const char* const data = static_cast<const char*>(of.data);
+      out.numbers.emplace_back(data, data + static_cast<size_t>(of.count) * of.element);
+      out.reduced.push_back(out.numbers.back().data());
+    }
     std::vector<Values> loops = loops_;
     const auto [low, high] = std::minmax({value_at(positions.begin), value_at(positions.end - 1)});
     loops[0] = {low, high + 1, std::abs(step_)};
@@ -229,7 +239,7 @@ class DeviceLoop {
     Launched launched = {loop_.body, {}, accesses_.size(), {}, {}, {}};
     std::copy(part.footprint.in.begin(), part.footprint.in.end(), launched.in.begin());
     launched.share.first = value_at(part.positions.begin), launched.share.end = value_at(part.positions.end);
-    launched.share.gpu = part.gpu;
+    launched.share.gpu = part.gpu, launched.share.reduced = part.reduced.data();
     for (size_t i = 0; i < accesses_.size(); ++i)
       launched.at[i] = accesses_[i].base - part.footprint.used[part.footprint.in[i]].address;
     std::copy(number_.begin(), number_.end(), launched.number.begin());
@@ -242,6 +252,12 @@ class DeviceLoop {
     call_.require(devices().order(*part.lanes.run, *part.lanes.in));
     const DeviceKernel kernel = {loop_.name, run_share, run_share, true};
     call_.require(devices().launch(kernel, *part.lanes.run, uses, argument.data(), argument.size(), place()));
+  }
+  void reduce(const Part& part) const {
+    for (size_t r = 0; r < combines_.size(); ++r) {
+      const smint_reduction& into = loop_.reductions[r];
+      combines_[r](static_cast<char*>(into.data), part.numbers[r].data(), into.count);
+    }
   }
   // Rows that one device writes may lie between those that another one has got.
   std::shared_ptr<Request> give_back(const Part& part, const std::vector<Part>& parts) {
@@ -260,6 +276,7 @@ class DeviceLoop {
   std::vector<Values> loops_;
   std::vector<PlainAccess> accesses_;
   std::vector<size_t> number_;  // of each, in the plan
+  std::vector<Combine> combines_;
   std::vector<Lanes> lanes_;
   std::vector<int> gpus_;
 };

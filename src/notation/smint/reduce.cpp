@@ -42,6 +42,17 @@ bool find_type(smint_type kind, size_t element, Type& type) {
 
 }  // namespace
 
+Combine combine_of(const smint_reduction& reduction, const char* place) {
+  Type of = Type::int32;
+  Op with = Op::add;
+  if (reduction.count < 0 || !find_type(reduction.type, reduction.element, of) || !find_operator(reduction.op, with))
+    end_job(1, "%s: reduction of %ld elements of %zu bytes, type %d, by operator %d: there is no such thing", place,
+            reduction.count, reduction.element, static_cast<int>(reduction.type), static_cast<int>(reduction.op));
+  Combine combine;
+  require_at(Combine::make(of, with, combine), place);
+  return combine;
+}
+
 SMINT_EXPORT double smint_reduce_double(double value, smint_operator op) {
   return reduce(value, op, "smint_reduce_double");
 }
@@ -52,13 +63,7 @@ SMINT_EXPORT void smint_reduce(void* data, int64_t count, size_t element, smint_
                                const char* place) {
   Memory& memory = process_memory("smint_reduce");
   require_all_ranks("a reduction");
-  Type of = Type::int32;
-  Op with = Op::add;
-  if (count < 0 || !find_type(type, element, of) || !find_operator(op, with))
-    end_job(1, "%s: reduction of %ld elements of %zu bytes, type %d, by operator %d: there is no such thing", place,
-            count, element, static_cast<int>(type), static_cast<int>(op));
-  Combine combine;
-  require_at(Combine::make(of, with, combine), place);
+  const Combine combine = combine_of({data, count, element, type, op}, place);
   require_unused({"a reduction", place, "its data", data, static_cast<size_t>(count) * element, true});
   require_at(memory.collective().teams().reduce(Team::all(memory.job().nranks), static_cast<char*>(data), count,
                                                 combine, {"smint_reduce", place}),

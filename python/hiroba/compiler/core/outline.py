@@ -56,10 +56,11 @@ def move(
     members: str,
     declared: str,
     others: str = "",
+    last: str = "",
 ) -> None:
     """The function is called `name`, and gets a struct of the same name with these members. `begin`: the begin and
-    the end of the directive; `declared`: the first text in the body; `others`: functions that get the struct, too.
-    """
+    the end of the directive; `declared`, `last`: the first and the last text in the body; `others`: functions that get
+    the struct, too."""
     at = beginning(source, function)
     here, there = source.place(begin[0]), source.place(at)
     head = f"static void {name}(void* hiroba_argument) {{"
@@ -80,7 +81,7 @@ def move(
             begin[1],
             end,
             f"{before}\n# {line} {quoted(here.file)}\n",
-            f"{source.text[end]} }}\n# {there.line} {quoted(there.file)}\n",
+            f"{source.text[end]}{last} }}\n# {there.line} {quoted(there.file)}\n",
         )
     )
 

@@ -4,7 +4,7 @@ smint.h that gets the table of its affine accesses."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..core import outline
 from ..core.declarators import enclosing, may_be_use
@@ -17,17 +17,18 @@ from ..core.text import quoted, words_with_brackets
 from .affinity import owner_of
 from .checks import touches
 from .conflicts import Conflicts
+from .device_reductions import SHARE, DeviceReduction, added_clauses, list_of_reductions, rewrite_clauses
 from .independence import carried_dependence, conditional
 from .outlined import OutlinedLoop, OutlinedReader
 from .own import is_set
 from .part import SharedLoop
+from .reductions import ReductionReader
 
-CLAUSES = ("for", "device", "affinity", "independent", "nowait")
+CLAUSES = ("for", "device", "affinity", "independent", "nowait", "reduction")
 BEGINS = {"acc": ("parallel", "kernels", "serial"), "omp": ("target",)}
 POINTERS = {"acc": "deviceptr", "omp": "is_device_ptr"}
 INTERFACE = {"acc": "openacc", "omp": "openmp"}
 MOST_ACCESSES = 32  # SMINT_ACCESSES
-SHARE = f"{GIVEN}_share"
 BY_HAND = "use hiroba_device_preload, _launch and _overload (device.h), or take `device` away"
 ADD = "put `#pragma acc parallel loop` or `#pragma omp target teams distribute parallel for` below this line"
 DATA = tuple(name for name in DEVICE if name not in ("host", "device"))
@@ -35,7 +36,7 @@ REFUSED = {
     **dict.fromkeys((*DATA, "deviceptr", "is_device_ptr", "has_device_addr", "no_create", "attach"),
                     "the data of the loop goes to devices by its subscripts: take the clause away"),
     **dict.fromkeys(("async", "nowait", "wait", "depend"), "devices work at the same time without it: take it away"),
-    **dict.fromkeys(("reduction", "in_reduction"), "sum up into an element of an array, or take `device` away"),
+    "in_reduction": "write `reduction`",
     **dict.fromkeys(("if", "self", "device", "device_num", "device_type", "dtype"),
                     "`device` of #pragma SMint chooses the devices: take it away"),
 }  # fmt: skip
@@ -54,6 +55,8 @@ class Line:
 @dataclass
 class DeviceLoop(OutlinedLoop):
     conflicts: Conflicts | None = None
+    reductions: list[DeviceReduction] = field(default_factory=list)
+    used: list[DeviceReduction] = field(default_factory=list)  # those that the loop uses
 
     def lower(self) -> None:
         function = enclosing(self.loop, "function_definition")
@@ -62,7 +65,10 @@ class DeviceLoop(OutlinedLoop):
         line = self._line()
         if line is None:
             return
+        lines = self._lines()
+        self._read_reductions(line, lines)
         reader = OutlinedReader(self.smint.rewriter, self.smint.declared, self.loop, self.counted)
+        reader.apart = [each.of.name for each in self.reductions]
         reader.read()
         reader.out.shared = reader.out.shared[:1]
         if not self._is_affine(reader) or self._depends(reader):
@@ -71,7 +77,10 @@ class DeviceLoop(OutlinedLoop):
         owner = owner_of(reader, self.directive, wanted) if wanted else -1
         variables = self._captured(reader)
         if self.smint.clean:
-            self.smint.own.warn_of_loop(self.loop, reader, [], self.directive.end)
+            names = [each.of.name for each in self.reductions]
+            self.smint.unit.same[self.loop.start_byte] = frozenset(names)
+            self.smint.own.warn_of_loop(self.loop, reader, names, self.directive.end)
+            rewrite_clauses(self.smint.source, lines, self.used)
             self._write(reader, function, line, owner, variables)
 
     # ---- what is refused ----
@@ -124,6 +133,26 @@ class DeviceLoop(OutlinedLoop):
     def _is_independent(self) -> bool:
         return "independent" in [clause for clause, _ in self.clauses]
 
+    # ---- reductions ----
+
+    def _lines(self) -> list[tuple[int, str]]:
+        """Returns the words of the directives of OpenACC and OpenMP above the loop, with their positions."""
+        lines = PRAGMA.finditer(self.smint.source.text, self.directive.end, self.loop.start_byte)
+        return [(match.start(2), match[2]) for match in lines]
+
+    def _read_reductions(self, line: Line, lines: list[tuple[int, str]]) -> None:
+        """Those below the directive hold for the ranks, too."""
+        of_lines = [clause for _, words in lines for clause in words_with_brackets(words)]
+        reader = ReductionReader(self.smint.rewriter, self.smint.declared, self.directive, self.loop)
+        for one in reader.read([*self.clauses, *of_lines]):
+            self.reductions.append(DeviceReduction(one))
+            if one.first and line.of == "acc":
+                self._error(
+                    self.directive.place(one.text),
+                    f"reduction of `{one.text}` above a directive of OpenACC, which reduces variables, no arrays",
+                    "put `#pragma omp target teams distribute parallel for` below this line, or reduce variables",
+                )
+
     # ---- variables ----
 
     def _captured(self, reader: OutlinedReader) -> list[Variable]:
@@ -132,7 +161,13 @@ class DeviceLoop(OutlinedLoop):
         spelling = Spelling(declared, self.smint.rewriter)
         accessed = {access.name for access in reader.out.accesses}
         out = []
+        reduced = {each.of.name: each for each in self.reductions}
         for name, top in reader.outer_names(self.directive.at).items():
+            if name in reduced:
+                why = reduced[name].find(spelling, top)
+                if why:
+                    self._error(self.directive.at, f"a device cannot have `{name}`, because {why}", BY_HAND)
+                continue
             how = self._how_of_data(top) if name in accessed else self._how(reader, name, top)
             variable = spelling.variable(name, top, how) if how is not None else None
             if isinstance(variable, Variable):
@@ -144,6 +179,9 @@ class DeviceLoop(OutlinedLoop):
                     "declare it outside of the function, or use a pointer",
                 )
         outline.refuse_types_of_block(source, declared, self.loop, "a loop on devices")
+        self.used = [each for each in self.reductions if each.variable is not None]
+        for number, each in enumerate(self.used):
+            each.number = number
         return out
 
     def _how_of_data(self, top: Node) -> How:
@@ -165,7 +203,7 @@ class DeviceLoop(OutlinedLoop):
             self._error(
                 inside[0].start_byte,
                 f"`{name}` has a value from before this loop and is changed in it, and devices have copies of it",
-                "declare it in the loop, or sum up into an element of an array",
+                f"declare it in the loop, or sum up with reduction(op:{name})",
             )
         elif after is not None and not is_set(after):
             self._error(
@@ -228,10 +266,15 @@ class DeviceLoop(OutlinedLoop):
             declared += f" (void)kept_{pointer};"
         declared += self._bounds()
         declared += f" smint_use_{INTERFACE[line.of]}({GIVEN}->{SHARE}.gpu);"
+        declared += "".join(each.begins for each in self.used)
         known = [*(f"kept_{pointer}" for pointer in pointers), *(base for base in bases if not base.startswith("(*"))]
         source.insert(line.end, f" {POINTERS[line.of]}({', '.join(known)})" if known else "")
-        members = " ".join([f"struct smint_share {SHARE};", *(v.members for v in variables if v.members)])
-        outline.move(source, (self.directive.at, self.directive.end), self.loop, function, name, members, declared)
+        source.insert(line.end, added_clauses(line.of, self._lines(), self.used))
+        members = " ".join([f"struct smint_share {SHARE};", *(v.members for v in variables if v.members),
+                            *(each.members for each in self.used)])  # fmt: skip
+        span = (self.directive.at, self.directive.end)
+        ends = "".join(each.ends for each in self.used)
+        outline.move(source, span, self.loop, function, name, members, declared, last=ends)
         names = [clause for clause, _ in self.clauses]
         flags = ["SMINT_KNOWN", "SMINT_DROP"] * (not reader.calls) + ["SMINT_NOWAIT"] * ("nowait" in names)
         touched = touches(writer, analysis, self.loop, [])
@@ -239,16 +282,21 @@ class DeviceLoop(OutlinedLoop):
             used, touched, analysis.loops, 1, f"{place.file}:{place.line}", call="smint_devices", more=", &hiroba_loop"
         )
         devices = next(argument for clause, argument in self.clauses if clause == "device") or "0"
-        given = outline.given(name, [], [(variable, variable.name) for variable in variables]) + used_there
+        captured = [*variables, *(each.variable for each in self.used if each.variable is not None)]
+        values = [value for each in self.used for value in each.values]
+        given = outline.given(name, values, [(variable, variable.name) for variable in captured]) + used_there
         label = quoted(outline.name_of(function))
+        reduced, count = list_of_reductions(self.used)
         before = (
-            f"{{ {text}{given} const smint_device_loop hiroba_loop = {{{label}, {name},"
-            f" &hiroba_data, sizeof hiroba_data, (int)({devices}), smint_gpus_{INTERFACE[line.of]}()}};"
+            f"{{ {''.join(f'{each.of.prepare()} ' for each in self.reductions)}{text}{given} {reduced}"
+            f"const smint_device_loop hiroba_loop = {{{label}, {name}, &hiroba_data, sizeof hiroba_data,"
+            f" (int)({devices}), smint_gpus_{INTERFACE[line.of]}(), {count}}};"
             f" {self.conflicts.at_run_time() if self.conflicts is not None else ''}{opening}"
         )
+        after = "".join(f" {each.of.combine(f'{place.file}:{place.line}')}" for each in self.reductions)
         smint.loops.append(
-            SharedLoop(self.directive, self.loop, (before, f"{behind} }}"), flags, False, self._explain(reader, flags),
-                       self.loop.end_byte)
+            SharedLoop(self.directive, self.loop, (before, f"{behind}{after} }}"), flags, False,
+                       self._explain(reader, flags), self.loop.end_byte)
         )  # fmt: skip
 
     def _explain(self, reader: OutlinedReader, flags: list[str]) -> int:
@@ -261,5 +309,7 @@ class DeviceLoop(OutlinedLoop):
             if access.reads or access.writes:
                 moves = "goes to the device before it, and comes back" if access.writes else "goes to the device"
                 say(f"  what: `{access.text}` {moves}: what these iterations use of `{access.name}`")
+        for each in self.reductions:
+            say(f"  reduction: `{each.of.text}` by {each.of.operator} over the devices of each rank, and all ranks")
         say(f"  end: {'sms_sync_drop' if 'SMINT_DROP' in flags else 'sms_barrier'}")
         return len(self.smint.explain) - 1

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Collection, Container
 from dataclasses import dataclass
 
 from ..core.counted import Counted
 from ..core.declarators import innermost
 from ..core.declared import ARRAY, POINTER
 from ..core.found import Directive
-from ..core.source import Node, text_of, walk
+from ..core.source import Node, subscripts, text_of, walk
 from .loops import LoopReader
 from .part import Smint
 
@@ -49,6 +49,16 @@ class OutlinedLoop:
 
 
 class OutlinedReader(LoopReader):
+    apart: Collection[str] = ()  # arrays that a reduction names: their elements are no accesses
+
+    def _access(self, node: Node) -> None:
+        base, indices = subscripts(node)
+        if base.type != "identifier" or text_of(base) not in self.apart or text_of(base) in self.locals:
+            return super()._access(node)
+        for index in indices:
+            self._walk(index)
+        return None
+
     def _walk_inside(self, node: Node) -> None:
         if node.type == "identifier":
             self._bare(node)

@@ -24,6 +24,8 @@ class Reduced:
     first: str = ""  # C for the address of the first element; "" for a single variable
     count: str = "1"
     element: str = ""
+    base: str = "0"  # of its rows
+    rows: str = "1"
 
     def prepare(self) -> str:
         """Ranks but the first begin with the neutral value."""
@@ -148,4 +150,5 @@ class ReductionReader:
                 return None
             length = f"(int64_t)({written})" if written else f"({length} - (int64_t)({base}))"
         per = f" * (int64_t)(sizeof {name}[0] / sizeof {element})" if inside is not None and inside.dims else ""
-        return Reduced(operator, text, name, kind, exact, f"&{name}[{base}]", f"({length}{per})", element)
+        first, count = f"&{name}[{base}]", f"({length}{per})"
+        return Reduced(operator, text, name, kind, exact, first, count, element, base, length)
