@@ -36,6 +36,8 @@ struct alignas(128) RankBoard {
   std::atomic<int32_t> domain;    // 1 + the NUMA domain that has all its CPUs; 0: several have
   std::atomic<double> came[2];    // option stats: times of its latest two collective calls, seconds_now()
   std::atomic<int32_t> locks[4];  // 1 + the numbers of locks that it holds; 0: none
+  // Option power: what this machine has used so far, by the first rank of a node; not a number: it is not known.
+  std::atomic<double> joules;
   // The status with which the program ended, if it is not 0 but the system would have kept 0 of it (the rank then ends
   // with 1); else 0.
   std::atomic<int32_t> exit_status;
@@ -59,7 +61,7 @@ class BlockedOnBoard {
 };
 
 struct Board {
-  static constexpr uint64_t magic_value = 0x3461626f72696822;  // changes with the layout
+  static constexpr uint64_t magic_value = 0x3561626f72696822;  // changes with the layout
   std::atomic<uint64_t> magic;
   int32_t nranks, nnodes;
   // The rank that reports the error which ends the job sets it: reported | the job's exit status.

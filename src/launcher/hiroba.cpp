@@ -8,7 +8,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "base/energy/counters.hpp"
+#include "base/energy/meter.hpp"
 #include "base/tables/options.hpp"
 #include "launcher/execute.hpp"
 #include "launcher/info.hpp"
@@ -47,17 +47,12 @@ int info(const InfoWords& words) {
 // A machine whose energy cannot be read is a result, not an error.
 int power() {
   hiroba::Options options;
-  std::string text;
+  hiroba::EnergyPlaces places;
   hiroba::Status status = hiroba::Options::from_environment(options);
+  if (status.ok()) status = hiroba::EnergyPlaces::from_options(options, places);
   if (status.ok()) {
-    const std::string& root = options.text("power-root");
-    if (std::filesystem::is_directory(root)) {
-      const hiroba::Status described = hiroba::describe_power(root, 1, text);
-      if (!described.ok()) text = "no energy of the processor: " + described.message() + "\n";
-      std::fputs(text.c_str(), stdout);
-      return 0;
-    }
-    status = hiroba::Status::error("option power-root: there is no folder '%s'", root.c_str());
+    std::fputs(hiroba::describe_power(places, 1).c_str(), stdout);
+    return 0;
   }
   std::fprintf(stderr, "hiroba: %s\n", status.message().c_str());
   return 1;
@@ -95,7 +90,7 @@ int run(int argc, char** argv) {
       ->expected(0, 1)
       ->default_str("machine")
       ->type_name("[PID]");
-  app.add_subcommand("power", "What the processor's counters of energy say here, or why they cannot be read");
+  app.add_subcommand("power", "What the counters of energy of this machine say, or why they cannot be read");
   // All words after the command are the program's.
   for (const auto& [name, purpose] :
        {std::pair{"overlap", "Measures whether collectives hide behind computation here, in Hiroba and MPIs"},

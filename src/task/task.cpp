@@ -9,6 +9,7 @@
 #include "base/log.hpp"
 #include "task/check/name_check.hpp"
 #include "task/check/nesting_check.hpp"
+#include "task/crew/running.hpp"
 #include "task/crew/trace.hpp"
 #include "task/crew/watch.hpp"
 #include "task/flow/agreement.hpp"
@@ -35,6 +36,7 @@ struct TaskParts {
   Flow flow;
   Watch watch;
   Trace trace;
+  Running running;
   Chart chart;
   std::unique_ptr<Domains> domains;
   NameCheck name_check;
@@ -196,15 +198,21 @@ Status Tasks::begin() {
   const bool checking = p.memory->checking();
   if (checking && !settings_.trace.empty())
     return Status::error("option task-trace does not go with option check; give one of them");
+  Observer* observer = nullptr;
   if (checking) {
     p.name_check.start(*p.memory);
-    p.crew.observe(&p.name_check);
+    observer = &p.name_check;
     if (settings_.threads == 1) p.nesting_check.start(*p.memory);
   }
   if (!settings_.trace.empty()) {
-    p.trace.start(p.memory->job().rank, settings.threads, settings_.trace);
-    p.crew.observe(&p.trace);
+    p.trace.start(p.memory->job().rank, settings.threads, settings_.trace, settings_.more_events);
+    observer = &p.trace;
   }
+  if (!settings_.names.empty()) {
+    p.running.start(settings_.names, observer);
+    observer = &p.running;
+  }
+  p.crew.observe(observer);
   if (!settings_.graph.empty()) {
     const auto name_of = [&memory = *p.memory](const TaskSection& section) { return name_section(memory, section); };
     p.chart.start(p.memory->job().rank, settings_.graph, name_of);

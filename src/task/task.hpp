@@ -7,7 +7,9 @@
 // call that waits, the thread runs other tasks.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -31,10 +33,13 @@ class Tasks {
   };
   struct Settings {
     int threads = 1;
-    size_t window = 8192;  // most tasks created by one thread that have not ended
-    uint64_t seed = 0;     // not 0: tasks run in random order
-    std::string trace;     // file for the times of tasks
-    std::string graph;     // file for the edges between tasks
+    size_t window = 8192;                           // most tasks created by one thread that have not ended
+    uint64_t seed = 0;                              // not 0: tasks run in random order
+    std::string trace;                              // file for the times of tasks
+    std::string graph;                              // file for the edges between tasks
+    std::function<std::string()> more_events = {};  // of the trace, as its text: ",\n{...}"
+    // If it is not empty, each thread keeps there the name of the task that it runs, or null.
+    std::span<std::atomic<const char*>> names = {};
   };
   using Body = void (*)(void* argument, int run);  // run: 0 only destroys the argument, 2 keeps it
   static constexpr size_t argument_bytes = 112;

@@ -123,14 +123,26 @@ constexpr std::array table = {
         "debug", OptionKind::text, "no", "no|all|crash|RANKS",
         "Open gdb, in tmux or a terminal. all, or ranks such as 0,2-3: they wait for it in sms_startup, of hirobacc's "
         "programs before main. crash: on a rank that crashes, or ends the job by a message. --silence is 0 then."},
+    Option{"power", OptionKind::flag, "no", "yes|no",
+           "Measure the energy of the machines, and print when the program ends, per node: joules, watts and the "
+           "energy-delay product; per rank: what they were spent on, by regions of the program, tasks, and waiting."},
+    Option{"power-period", OptionKind::number, "10", "MILLISECONDS",
+           "With option power, the time between two samples of the counters, and of what each rank does: 1 to 1000."},
+    Option{"power-idle", OptionKind::text, "measure", "measure|WATTS",
+           "With option power, what a machine uses that does nothing, which the table subtracts. measure: all ranks "
+           "sleep for a second before the program starts."},
     Option{"power-root", OptionKind::text, "/sys", "DIR",
-           "Where `hiroba power` looks for class/powercap, the processor's counters of energy: for containers that "
-           "have the kernel's tree in another place, and for tests."},
+           "Where the kernel's counters of energy are looked for, in class and bus: for containers that have the "
+           "kernel's tree in another place, and for tests."},
+    Option{"power-nvml", OptionKind::text, "libnvidia-ml.so.1", "FILE|none",
+           "The library that counts the energy of GPUs of NVIDIA, from the folders of the system or by its path. none: "
+           "GPUs are not looked for."},
     Option{"trace", OptionKind::flag, "no", "yes|no",
            "Print counts and bytes of every kind of communication when the program ends."},
     Option{"stats", OptionKind::flag, "no", "yes|no",
            "Print when the program ends, per rank: how it spent its time and for which ranks it waited; per array: "
-           "faults, pages, bytes and evictions; per coarray: accesses to other images by calls."},
+           "faults, pages, bytes and evictions; per coarray: accesses to other images by calls; with option power: "
+           "what its energy was spent on."},
 };
 
 size_t index_of(std::string_view name) {

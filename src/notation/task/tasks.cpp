@@ -10,6 +10,7 @@
 #include "base/log.hpp"
 #include "base/thread.hpp"
 #include "notation/collective/collective_process.hpp"
+#include "notation/task/task_process.hpp"
 #include "process/process.hpp"
 #include "task/task.hpp"
 
@@ -43,6 +44,8 @@ static_assert(equal(Tasks::anywhere, HIROBA_ANYWHERE) && Tasks::argument_bytes =
 class TaskModel final : public Model {
  public:
   Tasks tasks;
+  std::vector<std::atomic<const char*>> names;  // of the tasks that threads run; none without option power
+  std::function<std::string()> more_events;
 
   Status listen(Transport& transport, const Job& job) override { return tasks.listen(transport, job); }
   Status start(Memory& memory, const Options& options) override {
@@ -52,6 +55,9 @@ class TaskModel final : public Model {
     settings.seed = static_cast<uint64_t>(options.number("chaos"));
     settings.trace = options.text("task-trace");
     settings.graph = options.text("task-graph");
+    if (options.flag("power")) names = std::vector<std::atomic<const char*>>(static_cast<size_t>(settings.threads));
+    settings.names = names;
+    settings.more_events = [this] { return more_events ? more_events() : std::string(); };
     tasks.start(memory, settings);
     return {};
   }
@@ -178,6 +184,8 @@ struct FunctionCall {
 
 }  // namespace
 
+const char* task_running_on(int thread) { return instance<TaskModel>().names[thread].load(std::memory_order_relaxed); }
+void trace_also(std::function<std::string()> events) { instance<TaskModel>().more_events = std::move(events); }
 Model& task_model() { return instance<TaskModel>(); }
 
 TASK_EXPORT void* hiroba_task_create(const hiroba_access* accesses, int count, const hiroba_task_spec* spec) {

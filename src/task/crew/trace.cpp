@@ -6,8 +6,8 @@
 
 namespace hiroba {
 
-void Trace::start(int rank, int threads, std::string file) {
-  rank_ = rank, file_ = std::move(file);
+void Trace::start(int rank, int threads, std::string file, std::function<std::string()> events) {
+  rank_ = rank, file_ = std::move(file), events_ = std::move(events);
   of_worker_.resize(static_cast<size_t>(threads));
 }
 
@@ -53,6 +53,7 @@ std::string Trace::text(int nranks) const {
         out += format(",\"released by\":\"%s %lu\"", quoted(e.releaser.label->name).c_str(), e.releaser.number);
       out += "}}";
     }
+  if (events_) out += events_();
   return out + (rank_ == nranks - 1 ? "\n]}\n" : "");
 }
 

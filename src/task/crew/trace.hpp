@@ -4,6 +4,7 @@
 // Owner: Tasks. released(), began() and ended() are for the threads of the crew.
 #pragma once
 
+#include <functional>
 #include <mutex>
 #include <string>
 #include <unordered_map>
@@ -16,7 +17,8 @@ namespace hiroba {
 
 class Trace final : public Observer {
  public:
-  void start(int rank, int threads, std::string file);
+  // `events` returns more of them, as text.
+  void start(int rank, int threads, std::string file, std::function<std::string()> events);
   bool on() const { return !file_.empty(); }
   void released(const Task& task, const Task& by) override;
   void began(int worker, const Task& task) override;
@@ -46,6 +48,7 @@ class Trace final : public Observer {
 
   int rank_ = 0;
   std::string file_;
+  std::function<std::string()> events_;
   std::vector<Timeline> of_worker_;
   std::mutex mutex_;
   std::unordered_map<const Task*, Releaser> releasers_;  // for tasks that have not begun; guarded by mutex_

@@ -1,0 +1,82 @@
+// The entry points of power.h, and the table at the end of the job.
+#define HIROBA_NO_PLACES
+#include "power.h"
+
+#include <cmath>
+
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "base/thread.hpp"
+#include "notation/collective/collective_process.hpp"
+#include "notation/task/task_process.hpp"
+#include "power/power.hpp"
+
+#define POWER_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace hiroba {
+
+static_assert(Power::longest_name == HIROBA_ENERGY_NAME && Power::most_regions == HIROBA_ENERGY_REGIONS);
+
+namespace {
+
+void print_lines(const char* head, const std::string& text) {
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = text.find('\n', at);
+    log_line("%s%s", head, text.substr(at, end - at).c_str());
+    at = end + 1;
+  }
+}
+
+class PowerModel final : public Model {
+ public:
+  Power power;
+
+  Status start(Memory& memory, const Options& options) override {
+    Power::Settings settings;
+    HIROBA_TRY(Power::Settings::from_options(options, settings));
+    settings.timeline = !options.text("task-trace").empty();
+    Power::Surroundings around;
+    around.job = memory.job(), around.board = &memory.board(), around.collective = &memory.collective();
+    if (settings.on) {
+      around.threads = threads_per_rank();
+      around.task = task_running_on;
+      trace_also([this] { return power.timeline(); });
+    }
+    return power.start(settings, around);
+  }
+  Status stop(const char* ends_by) override {
+    std::string table;
+    HIROBA_TRY(power.finish(ends_by, table));
+    print_lines("power: ", table);
+    return {};
+  }
+  // A program that exits before its end has no table, because other ranks may be gone.
+  void report() const override {
+    const Memory& memory = process_memory("exit");
+    const bool early = memory.board().rank(memory.job().rank).phase == Phase::leaving;
+    if (power.on() && (memory.times().on || early)) log_line("energy: %s", power.describe().c_str());
+  }
+};
+
+}  // namespace
+
+Model& power_model() { return instance<PowerModel>(); }
+
+POWER_EXPORT void hiroba_energy_begin(const char* name) {
+  const CheckedCall call("hiroba_energy_begin");
+  call.require(instance<PowerModel>().power.begin(name, prefix()));
+}
+
+POWER_EXPORT hiroba_energy hiroba_energy_end(const char* name) {
+  const CheckedCall call("hiroba_energy_end");
+  static thread_local std::string& why = *new std::string;
+  Power::Region region;
+  call.require(instance<PowerModel>().power.end(name, region));
+  why = region.why_unknown;
+  if (!why.empty()) return {region.seconds, NAN, NAN, NAN, NAN, region.ranks, why.c_str()};
+  return {
+      region.seconds, region.joules, region.above_idle, region.joules / region.seconds, region.joules * region.seconds,
+      region.ranks,   nullptr};
+}
+
+}  // namespace hiroba

@@ -1,0 +1,254 @@
+"""Energy of jobs, on a tree of files that stands for the kernel's and changes as a machine of known power would.
+
+power.py BUILD [TEST ...]
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+from pathlib import Path
+
+BUILD = Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else Path()
+PROGRAMS = BUILD / "tests" / "programs"
+RANGE = 262143328850
+NAMES = r"[^\n]*"
+
+
+class Machine:
+    """One package of some watts, whose counter wraps around soon, and its memory."""
+
+    def __init__(self, watts: float = 40, memory: float = 10) -> None:
+        self.folder = tempfile.TemporaryDirectory()
+        self.root = Path(self.folder.name)
+        self.watts = {"intel-rapl:0": watts, "intel-rapl:0:0": memory}
+        self.begun = time.monotonic()
+        self.on = True
+        for zone, name in (("intel-rapl:0", "package-0"), ("intel-rapl:0:0", "dram")):
+            path = self.root / "class" / "powercap" / zone
+            path.mkdir(parents=True)
+            (path / "name").write_text(name + "\n")
+            (path / "max_energy_range_uj").write_text(f"{RANGE}\n")
+        self.write()
+        self.thread = threading.Thread(target=self.run)
+        self.thread.start()
+
+    def write(self) -> None:
+        seconds = time.monotonic() - self.begun
+        for zone, watts in self.watts.items():
+            energy = (RANGE - 30_000_000 + int(seconds * watts * 1e6)) % (RANGE + 1)
+            path = self.root / "class" / "powercap" / zone / "energy_uj"
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT)
+            os.pwrite(descriptor, f"{energy}\n".ljust(20, "\n").encode(), 0)
+            os.close(descriptor)
+
+    def run(self) -> None:
+        while self.on:
+            self.write()
+            time.sleep(0.002)
+
+    def __enter__(self) -> Machine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.on = False
+        self.thread.join()
+        self.folder.cleanup()
+
+
+def run(words: list[object], options: list[object], settings: dict[str, str] | None = None) -> tuple[int, str, str]:
+    command = [BUILD / "bin" / "hirobarun", *options, *words]
+    done = subprocess.run(
+        [str(word) for word in command],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env=os.environ | (settings or {}),
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+class Row:
+    """A line of the table: region, rank, times, seconds, joules, watts, J s, J above idle."""
+
+    def __init__(self, line: str) -> None:
+        words = line.split()
+        self.name, self.rank = " ".join(words[:-7]), int(words[-7])
+        self.times, self.seconds = words[-6], float(words[-5])
+        self.known = words[-4] != "unknown"
+        if self.known:
+            self.joules, self.watts, self.product, self.above = map(float, words[-4:])
+
+
+class Table:
+    def __init__(self, error: str) -> None:
+        self.text = error
+        lines = [line.partition("power: ")[2] for line in error.splitlines() if "power: " in line]
+        head = next(i for i, line in enumerate(lines) if line.startswith("region "))
+        self.nodes = lines[:head]
+        self.rows = [Row(line) for line in lines[head + 1 :]]
+
+    def row(self, name: str, rank: int) -> Row:
+        return next(row for row in self.rows if row.name == name and row.rank == rank)
+
+    def joules(self) -> float:
+        return float(re.search(r": ([\d.]+) J in", self.nodes[0])[1])  # type: ignore[index]
+
+
+class Power(unittest.TestCase):
+    def table(self, machine: Machine, words: list[object], *options: object) -> tuple[Table, str]:
+        status, out, error = run(words, [*options, "--power", "--power-root", machine.root, "--power-nvml", "none"])
+        self.assertEqual(status, 0, error)
+        return Table(error), out
+
+    def test_regions(self) -> None:
+        with Machine() as machine:
+            table, out = self.table(machine, [PROGRAMS / "power", "regions", 1.2], "-n", 2, "--power-idle", 20)
+        watts = float(re.search(r"work: .* ([\d.]+) W, 2 ranks, known", out)[1])  # type: ignore[index]
+        self.assertAlmostEqual(watts, 25, delta=2)
+        self.assertIn("package-0, package-0/dram", table.nodes[0])
+        work = table.row("region work", 0)
+        self.assertEqual(work.times, "1")
+        self.assertAlmostEqual(work.joules, 30, delta=2)
+        self.assertAlmostEqual(work.product, work.joules * work.seconds, delta=0.1)
+        self.assertAlmostEqual(work.above, work.joules - 10 * work.seconds, delta=0.1)
+        waiting = table.row("waiting in sms_barrier", 1)
+        self.assertAlmostEqual(waiting.seconds, 1.2, delta=0.3)
+        self.assertAlmostEqual(waiting.watts, 25, delta=2)
+        self.assertEqual(table.row("region both", 1).times, "3")
+        # What ranks did has all the energy of the machine.
+        sampled = sum(row.joules for row in table.rows if row.times == "sampled" and row.known)
+        self.assertAlmostEqual(sampled, table.joules(), delta=0.02 * table.joules())
+
+    def test_idle_power_is_measured(self) -> None:
+        with Machine() as machine:
+            table, _ = self.table(machine, [PROGRAMS / "power", "regions", 0.5], "-n", 1)
+        idle = re.search(r"J above ([\d.]+) W when idle", table.nodes[0])
+        self.assertAlmostEqual(float(idle[1]), 50, delta=3)  # type: ignore[index]
+        self.assertAlmostEqual(table.row("region work", 0).above, 0, delta=3)
+
+    def test_virtual_nodes_are_one_machine(self) -> None:
+        with Machine() as machine:
+            table, _ = self.table(
+                machine, [PROGRAMS / "power", "regions", 0.5], "-n", 3, "--nodes", 3, "--power-idle", 0
+            )
+        self.assertIn("node 2 is on the machine of node 0, whose energy is counted once", table.text)
+        self.assertAlmostEqual(table.row("region work", 0).watts, 50 / 3, delta=2)
+
+    def test_tasks_by_name(self) -> None:
+        with Machine() as machine:
+            table, _ = self.table(machine, [PROGRAMS / "power_tasks", 0.15], "-n", 1, "--power-idle", 0)
+        heavy, light = table.row("task heavy", 0), table.row("task light", 0)
+        threads = int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1))
+        self.assertAlmostEqual(heavy.seconds * threads, 1.35, delta=0.2)
+        self.assertAlmostEqual(heavy.joules / light.joules, 3, delta=0.5)
+        self.assertEqual(table.row("region in light", 0).times, "3")
+
+    def test_timeline(self) -> None:
+        with Machine() as machine, tempfile.TemporaryDirectory() as folder:
+            trace = Path(folder) / "trace.json"
+            self.table(machine, [PROGRAMS / "power_tasks", 0.15], "-n", 2, "--power-idle", 0, "--task-trace", trace)
+            events = json.loads(trace.read_text())["traceEvents"]
+        watts = [event["args"]["watts"] for event in events if event["name"] == "watts"]
+        self.assertGreater(len(watts), 3)
+        self.assertAlmostEqual(sum(watts) / len(watts), 50, delta=5)
+
+    def test_stats(self) -> None:
+        with Machine() as machine:
+            table, _ = self.table(machine, [PROGRAMS / "power", "regions", 0.3], "-n", 2, "--power-idle", 0, "--stats")
+        self.assertRegex(table.text, r"rank 1: energy: .*waiting in sms_barrier [\d.]+ s [\d.]+ J")
+
+    def test_counters_that_fail(self) -> None:
+        with Machine() as machine:
+            path = machine.root / "class" / "powercap" / "intel-rapl:0" / "energy_uj"
+            machine.on = False
+            machine.thread.join()
+            path.unlink()
+            path.mkdir()
+            (machine.root / "class" / "powercap" / "intel-rapl:0:0" / "name").write_text("core\n")
+            table, out = self.table(machine, [PROGRAMS / "power", "regions", 0.2], "-n", 2)
+            self.assertIn("joules unknown: package-0: not readable", table.nodes[0])
+            self.assertIn("not readable", out)
+            self.assertFalse(any(row.known for row in table.rows))
+            path.rmdir()
+            path.write_text("5000000\n")
+            going_back = threading.Timer(1.5, lambda: path.write_text("4000000\n"))
+            going_back.start()
+            table, out = self.table(machine, [PROGRAMS / "power", "regions", 1.5], "-n", 1, "--power-idle", 1)
+            going_back.join()
+            self.assertIn("counter went backwards", table.nodes[0] + out)
+
+    def test_no_source(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            options = ["-n", 1, "--power", "--power-root", folder, "--power-nvml", "none"]
+            status, _, error = run([PROGRAMS / "power", "regions", 0.2], options)
+        self.assertEqual(status, 0)
+        self.assertIn("joules unknown: powercap: not there", error)
+
+    def test_gpus(self) -> None:
+        library = BUILD / "tests" / "unit" / "libfake_nvml.so"
+        options = ["-n", 1, "--power", "--power-root", "/", "--power-nvml", library, "--power-idle", 0]
+        status, _, error = run([PROGRAMS / "power", "regions", 1], options, {"FAKE_NVML": "counts=250 tells=150"})
+        self.assertEqual(status, 0, error)
+        table = Table(error)
+        self.assertIn("gpu-0 (Fake counts), gpu-1 (Fake tells)", table.nodes[0])
+        self.assertAlmostEqual(table.row("region work", 0).watts, 400, delta=20)
+
+    def test_off(self) -> None:
+        status, out, error = run([PROGRAMS / "power", "regions", 0.1], ["-n", 1])
+        self.assertEqual((status, error), (0, ""))
+        self.assertIn("option power is off", out)
+
+    def test_options(self) -> None:
+        for option, value, words in (
+            ("--power-period", "0", r"option power-period: 0 is not from 1 to 1000 ms"),
+            ("--power-period", "2000", r"option power-period: 2000 is not from 1 to 1000 ms"),
+            ("--power-idle", "some", r"option power-idle: 'some' is neither a number of watts"),
+            ("--power-idle", "-3", r"option power-idle: '-3' is neither"),
+            ("--power-idle", "nan", r"option power-idle: 'nan' is neither"),
+            ("--power-root", "nowhere", r"option power-root: there is no folder 'nowhere'"),
+            ("--power-nvml", "nowhere/nvml.so", r"option power-nvml: 'nowhere/nvml.so' cannot be read"),
+        ):
+            status, _, error = run([PROGRAMS / "power", "regions"], ["-n", 2, "--power", option, value])
+            self.assertNotEqual(status, 0)
+            self.assertRegex(error, words)
+            self.assertEqual(len(error.splitlines()), 1, error)
+
+    def test_mistakes(self) -> None:
+        place = r"hiroba: rank \d: \S*power\.c:\d+: hiroba_energy_"
+        with Machine() as machine:
+            for case, words in (
+                ("twice", rf"{place}begin: region 'solve' is open already, since \S*power\.c:\d+: end it first"),
+                ("not_open", rf"{place}end: no region 'solv' is open, but 'solve'; hiroba_energy_begin opens one"),
+                ("left_open", r"region 'solve', begun at \S*power\.c:\d+, has not ended; call hiroba_energy_end"),
+                ("no_name", rf"{place}begin: the name is empty"),
+                ("null_name", rf"{place}begin: the name is NULL"),
+                ("end_null", rf"{place}end: no region 'NULL' is open; hiroba_energy_begin opens one"),
+                ("long_name", rf"{place}begin: the name 'x+\.\.\.' has 64 letters; at most 63"),
+                ("too_many", rf"{place}begin: 1000 regions are open; at most 1000"),
+                ("too_early", r"hiroba_energy_begin at \S*power\.c:\d+ before sms_startup"),
+            ):
+                options = ["-n", 2, "--power", "--power-root", machine.root, "--power-nvml", "none"]
+                status, _, error = run([PROGRAMS / "power", case], [*options, "--power-idle", 0])
+                self.assertNotEqual(status, 0, case)
+                self.assertRegex(error, words)
+                self.assertEqual(len(re.findall("^hiroba", error, re.MULTILINE)), 1, error)
+
+    def test_a_program_that_exits_early(self) -> None:
+        with Machine() as machine:
+            options = ["-n", 1, "--power", "--power-root", machine.root, "--power-idle", 0]
+            status, _, error = run([PROGRAMS / "power", "exits"], options)
+        self.assertEqual(status, 3)
+        self.assertRegex(error, r"energy: .*region work [\d.]+ s [\d.]+ J")
+
+
+if __name__ == "__main__":
+    unittest.main()
