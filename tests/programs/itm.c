@@ -46,8 +46,26 @@ static void* run(void* unused) {
   return unused;
 }
 
+/* Code that runs at the end of a thread, twice, after its C++ objects are gone. */
+static pthread_key_t at_end;
+static long ends;
+static void* begin_thread(void* unused) {
+  pthread_setspecific(at_end, &ends);
+  __transaction_atomic { ++ends; }
+  return unused;
+}
+static void end_thread(void* unused) {
+  (void)unused;
+  __transaction_atomic { ++ends; }
+  if (ends < 3) pthread_setspecific(at_end, &ends);
+}
+
 int main(void) {
   pthread_t thread;
+  pthread_key_create(&at_end, end_thread);
+  pthread_create(&thread, NULL, begin_thread, NULL);
+  pthread_join(thread, NULL);
+  expect(ends == 3, "transactions at the end of a thread");
   pthread_create(&thread, NULL, run, NULL);
   run(NULL);
   pthread_join(thread, NULL);

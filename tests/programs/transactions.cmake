@@ -38,7 +38,12 @@ if(TARGET hiroba_tm AND CMAKE_C_COMPILER_ID STREQUAL GNU AND NOT HIROBA_SANITIZE
   target_compile_options(itm PRIVATE -fgnu-tm -Wno-error)
   target_link_libraries(itm PRIVATE hiroba_tm)
   add_test(NAME programs.transactions.itm COMMAND itm)
-  set_tests_properties(programs.transactions.itm PROPERTIES TIMEOUT 60 PASS_REGULAR_EXPRESSION done)
+  test_program(itm_exceptions itm_exceptions.cpp)
+  set_source_files_properties(itm_exceptions.cpp PROPERTIES COMPILE_OPTIONS "-fexceptions;-frtti;-fgnu-tm;-Wno-error")
+  target_link_libraries(itm_exceptions PRIVATE hiroba_tm)
+  add_test(NAME programs.transactions.itm_exceptions COMMAND itm_exceptions)
+  set_tests_properties(programs.transactions.itm programs.transactions.itm_exceptions PROPERTIES TIMEOUT 60
+    PASS_REGULAR_EXPRESSION done)
 endif()
 # Anomalies. Each line: name, ranks, nodes, rounds; then options. 16 ranks are many for one word.
 test_program(transactions_races transactions_races.c)

@@ -31,11 +31,12 @@ uint32_t way_of(uint32_t properties) {
 // Runs alone from here on, which may run the block again first.
 void go_alone() {
   hiroba_tx_irrevocable();
-  state.direct = true;
+  state.set_direct(true);
   if (sms_nnodes > 1) hiroba_tx_fence();
 }
 
 void restart(hiroba_tx_frame* frame) {
+  forget_exceptions(0);
   state.depth = 1;
   const Nested& first = state.blocks[0];
   hiroba_tx_begin(frame);
@@ -53,7 +54,7 @@ Nested& add_block(uint32_t properties, const Registers& registers) {
   if (state.blocks == nullptr) state.blocks = blocks_of_thread();
   if (state.depth == State::most_blocks) die("more than 64 nested transactions");
   Nested& block = state.blocks[state.depth++];
-  block = {registers, properties, false, {}};
+  block = {registers, properties, false, state.exceptions.caught, {}};
   return block;
 }
 
@@ -72,8 +73,9 @@ uint32_t hiroba_itm_begin(uint32_t properties, const Registers* registers) {
     return way_of(properties) | save_live;
   }
   state.frame.restart = restart, state.frame.place = "__transaction_atomic", state.frame.open = 1;
-  state.frame.calls_checked = 1;
-  state.stack = registers->sp, state.direct = false, ++state.number;
+  state.frame.calls_checked = 1, state.exceptions = {};
+  state.set_direct(false);
+  state.stack = registers->sp, ++state.number;
   hiroba_tx_begin(&state.frame);
   state.transaction = hiroba::transaction_of_this_thread();
   if ((properties & instrumented) == 0 || (properties & goes_irrevocable) != 0) go_alone();
@@ -85,7 +87,7 @@ ITM_EXPORT void _ITM_commitTransaction() {
   if (block.saved) hiroba_tx_release(&block.savepoint);
   if (state.depth == 1 && state.direct && sms_nnodes > 1) hiroba_tx_fence();
   hiroba_tx_commit(&state.frame);
-  if (--state.depth == 0) state.direct = false;
+  if (--state.depth == 0) state.set_direct(false);
 }
 
 ITM_EXPORT void _ITM_commitTransactionEH(void*) { _ITM_commitTransaction(); }
@@ -96,11 +98,13 @@ ITM_EXPORT void _ITM_abortTransaction(uint32_t reason) {
   if (state.depth == 1 || (reason & outer_abort) != 0) {
     hiroba_tx_cancel(&state.frame);
     state.depth = 0;
+    forget_exceptions(0);
     hiroba_itm_return(&state.blocks[0].registers, run_after_abort | restore_live);
   }
   const Nested& block = state.blocks[--state.depth];
   if (!block.saved) die("__transaction_cancel in a block that GCC has declared to have none");
   hiroba_tx_undo(&block.savepoint);
+  forget_exceptions(block.caught);
   hiroba_tx_commit(&state.frame);  // of the nested block: its depth
   hiroba_itm_return(&block.registers, run_after_abort | restore_live);
 }
@@ -108,7 +112,7 @@ ITM_EXPORT void _ITM_abortTransaction(uint32_t reason) {
 // The code that follows accesses memory directly.
 ITM_EXPORT void _ITM_changeTransactionMode(int /*irrevocable*/) {
   if (state.direct) return;
-  state.direct = true;
+  state.set_direct(true);
   hiroba_tx_irrevocable();  // runs the block again, which then runs alone
 }
 
@@ -177,6 +181,17 @@ typedef float Vector256 __attribute__((vector_size(32), aligned(16)));
   ITM_STORE(WaR, name, type) ITM_STORE(WaW, name, type) ITM_EXPORT void _ITM_L##name(const type* at) { \
     hiroba_itm_log(at, sizeof(type));                                                                  \
   }
+// A program has vectors of 32 bytes only if it is compiled for AVX.
+#define ITM_AVX(kind)                                                                    \
+  ITM_EXPORT __attribute__((target("avx"))) Vector256 _ITM_##kind(const Vector256* at) { \
+    Vector256 value;                                                                     \
+    copy(&value, false, at, true, sizeof value);                                         \
+    return value;                                                                        \
+  }
+#define ITM_AVX_STORE(kind)                                                                    \
+  ITM_EXPORT __attribute__((target("avx"))) void _ITM_##kind(Vector256* at, Vector256 value) { \
+    copy(at, true, &value, false, sizeof value);                                               \
+  }
 #define ITM_COPY(kind, to, from)                                                                         \
   ITM_EXPORT void _ITM_memcpy##kind(void* out, const void* in, size_t n) { copy(out, to, in, from, n); } \
   ITM_EXPORT void _ITM_memmove##kind(void* out, const void* in, size_t n) { copy(out, to, in, from, n); }
@@ -216,6 +231,14 @@ ITM_TYPE(CD, _Complex double)
 ITM_TYPE(CE, _Complex long double)
 ITM_TYPE(M64, Vector64)
 ITM_TYPE(M128, Vector128)
+ITM_AVX(RM256)
+ITM_AVX(RaRM256)
+ITM_AVX(RaWM256)
+ITM_AVX(RfWM256)
+ITM_AVX_STORE(WM256)
+ITM_AVX_STORE(WaRM256)
+ITM_AVX_STORE(WaWM256)
+ITM_EXPORT void _ITM_LM256(const void* at) { hiroba_itm_log(at, sizeof(Vector256)); }
 ITM_EXPORT void _ITM_LB(const void* at, size_t bytes) { hiroba_itm_log(at, bytes); }
 
 ITM_COPY(RnWt, true, false)
@@ -276,6 +299,7 @@ ITM_EXPORT void _ZGTtdaPv(void* object) { free_later(object); }
 ITM_EXPORT void _ZGTtdlPvm(void* object, size_t) { free_later(object); }
 ITM_EXPORT void _ZGTtdaPvm(void* object, size_t) { free_later(object); }
 ITM_EXPORT void _ZGTtdlPvRKSt9nothrow_t(void* object, const void*) { free_later(object); }
+ITM_EXPORT void _ZGTtdlPvmRKSt9nothrow_t(void* object, size_t, const void*) { free_later(object); }
 ITM_EXPORT void _ZGTtdaPvRKSt9nothrow_t(void* object, const void*) { free_later(object); }
 
 // ---- clones of functions -------------------------------------------------------------------------------------------
@@ -333,19 +357,3 @@ ITM_EXPORT uint32_t _ITM_getTransactionId() { return state.depth == 0 ? 1 : stat
 ITM_EXPORT const char* _ITM_libraryVersion() { return "libhiroba_tm " HIROBA_VERSION; }
 ITM_EXPORT int _ITM_versionCompatible(int version) { return version == 90; }
 ITM_EXPORT __attribute__((noreturn)) void _ITM_error(const void*, int) { die("_ITM_error"); }
-
-// Exceptions: an abort never passes one on, so the objects are the C++ library's alone.
-extern "C" {
-void* __cxa_allocate_exception(size_t) __attribute__((weak));
-void __cxa_free_exception(void*) __attribute__((weak));
-[[noreturn]] void __cxa_throw(void*, void*, void (*)(void*)) __attribute__((weak));
-void* __cxa_begin_catch(void*) __attribute__((weak));
-void __cxa_end_catch() __attribute__((weak));
-}
-ITM_EXPORT void* _ITM_cxa_allocate_exception(size_t bytes) { return __cxa_allocate_exception(bytes); }
-ITM_EXPORT void _ITM_cxa_free_exception(void* object) { __cxa_free_exception(object); }
-ITM_EXPORT __attribute__((noreturn)) void _ITM_cxa_throw(void* object, void* type, void (*destroy)(void*)) {
-  __cxa_throw(object, type, destroy);
-}
-ITM_EXPORT void* _ITM_cxa_begin_catch(void* object) { return __cxa_begin_catch(object); }
-ITM_EXPORT void _ITM_cxa_end_catch() { __cxa_end_catch(); }

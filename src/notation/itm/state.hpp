@@ -30,25 +30,50 @@ struct Nested {
   Registers registers;
   uint32_t properties;
   bool saved;
+  uint32_t caught;  // exceptions.caught at its begin
   hiroba_tx_savepoint savepoint;
+};
+
+// Exceptions of C++ in a transaction.
+struct Exceptions {
+  void* made;       // an object that has not been thrown yet; null: none
+  uint64_t bytes;   // of it
+  uint32_t caught;  // that the transaction handles now
 };
 
 struct State {
   static constexpr uint32_t most_blocks = 64;
   uint64_t stack;            // the stack above belongs to the function that has begun, or its callers
   Transaction* transaction;  // that of libhiroba
-  bool direct;               // runs alone, and all its accesses take effect at once
+  bool direct;               // runs alone, and all its accesses take effect at once; by set_direct()
+  bool looks;                // true if is_direct() is to look at more than the stack
   uint32_t number;           // of its latest transaction
   uint32_t depth;
   Nested* blocks;  // the outermost first; null before the thread's first transaction
   hiroba_tx_frame frame;
+  Exceptions exceptions;
+
+  void set_direct(bool now) { direct = now, looks = now || exceptions.made != nullptr; }
+  void set_made(void* exception, uint64_t size) {
+    exceptions.made = exception, exceptions.bytes = size;
+    set_direct(direct);
+  }
 };
 
-// Memory of functions that the transaction has called is its own: it is gone when it ends, or runs again.
+// Memory of functions that the transaction has called is its own: it is gone when it ends, or runs again. So is an
+// exception that has not been thrown yet, and the C++ library stores to it directly.
 inline bool is_direct(const State& state, const void* address) {
+  const auto at = reinterpret_cast<uint64_t>(address);
   const auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
-  return state.direct || reinterpret_cast<uint64_t>(address) - here < state.stack - here;
+  if (state.looks) [[unlikely]] {
+    const auto made = reinterpret_cast<uint64_t>(state.exceptions.made);
+    if (state.direct || at - made < state.exceptions.bytes) return true;
+  }
+  return at - here < state.stack - here;
 }
+
+// The block that began with `caught` exceptions is undone: those that it has made or caught since are gone.
+void forget_exceptions(uint32_t caught);
 
 extern __thread State state __attribute__((tls_model("initial-exec"), visibility("hidden")));
 

@@ -4,11 +4,13 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <pthread.h>
 
 #include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "base/effects.hpp"
 #include "base/log.hpp"
@@ -76,16 +78,22 @@ class TransactionModel final : public Model {
   }
 };
 
-// The object of this thread; it ends with the thread.
-Transaction& make_mine() {
-  thread_local Transaction own(used_instance<TransactionModel>().transactions.process());
-  return own;
-}
-Transaction& mine() {
-  constinit thread_local static Transaction* known __attribute__((tls_model("initial-exec"))) = nullptr;
-  if (known == nullptr) known = &make_mine();
+// This thread's object; it ends with the thread. Code that runs at the thread's end, in a destructor of thread-local
+// data, may use transactions after that: it gets another one, which ends in the next round of such destructors.
+constinit thread_local Transaction* known __attribute__((tls_model("initial-exec"))) = nullptr;
+
+[[gnu::noinline]] Transaction& make_mine() {
+  const static pthread_key_t at_end = [] {
+    pthread_key_t key = 0;
+    const auto end = [](void* of) { delete std::exchange(known, nullptr), (void)of; };
+    if (pthread_key_create(&key, end) != 0) end_job(1, "no more keys of thread-local data (pthread_key_create)");
+    return key;
+  }();
+  known = new Transaction(used_instance<TransactionModel>().transactions.process());
+  pthread_setspecific(at_end, known);
   return *known;
 }
+Transaction& mine() { return known == nullptr ? make_mine() : *known; }
 
 Transaction& in_transaction(const char* call) {
   Transaction* const running = Transaction::running();
