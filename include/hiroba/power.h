@@ -41,7 +41,13 @@ typedef struct hiroba_energy {
 void hiroba_energy_begin(const char* name);
 hiroba_energy hiroba_energy_end(const char* name);
 
+/* Returns the joules that a device of this rank (device.h) has used since the job began, by its own counter; for a
+ * device that is threads of the processor, those of the machine. NAN: not known, and `why_unknown` gets the reason,
+ * else NULL. With option power. */
+double hiroba_energy_of_device(int device, const char** why_unknown);
+
 #ifndef HIROBA_NO_PLACES
+#define hiroba_energy_of_device(...) HIROBA_HERE(hiroba_energy_of_device(__VA_ARGS__))
 #define hiroba_energy_begin(...) HIROBA_HERE(hiroba_energy_begin(__VA_ARGS__))
 #define hiroba_energy_end(...) HIROBA_HERE(hiroba_energy_end(__VA_ARGS__))
 #endif

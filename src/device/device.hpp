@@ -31,6 +31,7 @@ struct DeviceDescription {
   int number = 0;          // of the machine
   int domain = -1;         // NUMA domain; -1: not known
   uint64_t memory = 0;
+  std::string address = {};  // of PCI: "0000:1b:00.0"
 };
 
 // Option devices, and what else a device needs to know.
@@ -41,6 +42,7 @@ struct DeviceSettings {
   uint64_t host_memory = uint64_t{1} << 30;
   uint64_t seed = 0;  // option chaos: host devices reorder and delay, and copy as others do, by pinned memory
   int threads = 1;    // that pack and unpack sections
+  std::string place_by = "none", place_table;  // options of these names
   size_t piece = size_t{1} << 20;
 
   static Status from_options(const Options& options, DeviceSettings& out);

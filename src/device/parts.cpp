@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/machine/host.hpp"
 #include "base/text.hpp"
 #include "device/share.hpp"
 
@@ -43,9 +44,15 @@ Status DeviceParts::find_devices() {
   if (wanted > static_cast<int>(all.size()))
     return Status::error(format("option devices asks for %d devices on each node, and this one has %zu%s%s", wanted,
                                 all.size(), why_none.empty() ? "" : ": ", why_none.c_str()));
+  const bool by_table = settings.place_by != "none" && !all.empty();
+  if (by_table) {
+    std::vector<MeasuredDevice> table;
+    HIROBA_TRY(read_spread_table(settings.place_table, table));
+    HIROBA_TRY(order_devices(table, settings.place_by, host_name(), backend->name(), all));
+  }
   if (wanted >= 0) all.resize(static_cast<size_t>(wanted));
   std::vector<int> domains;
-  for (const DeviceDescription& d : all) domains.push_back(d.domain);
+  for (const DeviceDescription& d : all) domains.push_back(by_table ? -1 : d.domain);
   const auto shares = share_devices(around.domains, domains);
   for (const int d : shares[static_cast<size_t>(around.index)]) {
     UsedDevice used;

@@ -40,6 +40,11 @@ Status DeviceSettings::from_options(const Options& options, DeviceSettings& out)
   out.cache = options.bytes("device-cache");
   if (out.cache != 0) out.host_memory = out.cache;
   out.seed = static_cast<uint64_t>(options.number("chaos"));
+  out.place_by = options.text("place-by"), out.place_table = options.text("place-table");
+  if (out.place_by != "none" && out.place_table.empty())
+    return Status::error(
+        "option place-by=%s needs option place-table, the file that `hiroba power spread --table FILE` writes",
+        out.place_by.c_str());
   constexpr int most_threads = 16;
   out.threads = std::clamp(static_cast<int>(cpus_of_rank().size()), 1, most_threads);
   return {};

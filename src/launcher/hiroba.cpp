@@ -90,7 +90,14 @@ int run(int argc, char** argv) {
       ->expected(0, 1)
       ->default_str("machine")
       ->type_name("[PID]");
-  app.add_subcommand("power", "What the counters of energy of this machine say, or why they cannot be read");
+  CLI::App* const power_command =
+      app.add_subcommand("power", "What the counters of energy of this machine say, or why they cannot be read");
+  power_command
+      ->add_subcommand("spread",
+                       "Runs the same kernels on every device, and shows how far their power and speed differ "
+                       "(hiroba power spread --help)")
+      ->prefix_command()
+      ->set_help_flag();
   // All words after the command are the program's.
   for (const auto& [name, purpose] :
        {std::pair{"overlap", "Measures whether collectives hide behind computation here, in Hiroba and MPIs"},
@@ -105,7 +112,10 @@ int run(int argc, char** argv) {
     return 2;
   }
   const CLI::App& chosen = *app.get_subcommands().front();
-  if (chosen.get_name() == "power") return power();
+  if (chosen.get_name() == "power") {
+    const std::vector<CLI::App*> further = chosen.get_subcommands();
+    return further.empty() ? power() : become("spread", further.front()->remaining());
+  }
   return chosen.get_name() == "info" ? info(words) : become(chosen.get_name(), chosen.remaining());
 }
 

@@ -186,6 +186,16 @@ Status Power::end(const char* name, Region& out) {
   return {};
 }
 
+Status Power::device(const std::string& address, double& out) {
+  out = std::numeric_limits<double>::quiet_NaN();
+  if (!parts_->running) return Status::error("option power is off: hirobarun --power");
+  double now = 0;
+  const EnergyMeter::Total total = parts_->sampler.read(now, address);
+  if (!total.why_unknown.empty()) return Status::error("%s", total.why_unknown.c_str());
+  out = total.value;
+  return {};
+}
+
 Status Power::finish(const char* call, std::string& table) {
   PowerParts& p = *parts_;
   if (!p.running) return {};

@@ -54,6 +54,10 @@ class Power {
   Status begin(const char* name, const char* place);
   Status end(const char* name, Region& out);
 
+  // The joules of a device since the start, which it has at this address of PCI; "": of the machine. Fails, with the
+  // reason, if they are not known; then `out` is not a number.
+  Status device(const std::string& address, double& out);
+
   // Ends the sampling, and returns the table of all ranks, on rank 0. Collective, if on.
   Status finish(const char* call, std::string& table);
   // Returns this rank's line for option stats.

@@ -85,12 +85,14 @@ void* PowerSampler::main(void* self) {
   return nullptr;
 }
 
-EnergyMeter::Total PowerSampler::read(double& now) {
+EnergyMeter::Total PowerSampler::read(double& now) { return read(now, ""); }
+
+EnergyMeter::Total PowerSampler::read(double& now, const std::string& device) {
   const std::lock_guard lock(guard_);
   open();
   now = seconds_now();
   meter_.sample(now, true);
-  return meter_.joules(now);
+  return device.empty() ? meter_.joules(now) : meter_.joules_of(device, now);
 }
 
 void PowerSampler::note(const std::string& name, double seconds, double joules) {

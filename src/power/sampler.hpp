@@ -31,6 +31,7 @@ class PowerSampler {
 
   // Reads the sources; returns the joules of this machine so far, and when that was.
   EnergyMeter::Total read(double& now);
+  EnergyMeter::Total read(double& now, const std::string& device);  // by its address; "": of this machine
   // Adds a region of the program.
   void note(const std::string& name, double seconds, double joules);
 

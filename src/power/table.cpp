@@ -40,7 +40,8 @@ std::string figures(double seconds, double joules, double idle_watts) {
 std::string line_of_node(const PowerReport& report) {
   std::string text = format("node %d on %s: ", report.node, report.host.c_str());
   if (!report.why_unknown.empty())
-    return text + format("%.3f s, joules unknown: %s\n", report.seconds, report.why_unknown.c_str());
+    return text + format("%.3f s, joules unknown: %s (`hiroba power` lists all sources)\n", report.seconds,
+                         report.why_unknown.c_str());
   text += format("%.3f J in %.3f s, %.2f W, energy-delay product %.3f J s", report.joules, report.seconds,
                  report.joules / report.seconds, report.joules * report.seconds);
   if (report.idle_watts > 0)

@@ -242,6 +242,87 @@ class Power(unittest.TestCase):
                 self.assertRegex(error, words)
                 self.assertEqual(len(re.findall("^hiroba", error, re.MULTILINE)), 1, error)
 
+    def spread(self, machine: Machine, *words: object, settings: dict[str, str] | None = None) -> tuple[int, str, str]:
+        sizes = ["--repeat", 4, "--seconds", 0.05, "--size", 48, "--mebibytes", 1]
+        done = subprocess.run(
+            [str(word) for word in (BUILD / "bin" / "hiroba", "power", "spread", *sizes, *words)],
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+            env=os.environ | {"HIROBA_POWER_ROOT": str(machine.root), "HIROBA_POWER_NVML": "none", **(settings or {})},
+        )
+        return done.returncode, done.stdout, done.stderr
+
+    def test_spread(self) -> None:
+        """Every device of the machine, and ranks on it by the table."""
+        with Machine() as machine, tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            files = ["--json", folder / "all.json", "--table", folder / "table.tsv"]
+            status, out, error = self.spread(machine, "--devices", "host:2", *files)
+            self.assertEqual(status, 0, error)
+            lines = json.loads((folder / "all.json").read_text())
+            self.assertEqual([line["number"] for line in lines], [0, 0, 0, 1, 1, 1])
+            for line in lines:
+                if "not run" not in line:
+                    self.assertEqual(len(line["seconds"]), 4)
+                    watts = sum(line["joules"]) / sum(line["seconds"])
+                    self.assertAlmostEqual(watts, 50, delta=8)
+            self.assertRegex(out, r"product: watts from [\d.]+ to [\d.]+ W; medians of devices differ by")
+            self.assertRegex(out, r"host 1 +[ |\[\]=#-]{50} [\d.]+ W")
+            rows = [row.split("\t") for row in (folder / "table.tsv").read_text().splitlines()[1:]]
+            self.assertEqual(
+                [row[1:4] for row in rows], [["host", str(i), "threads of this processor"] for i in (0, 1)]
+            )
+            self.placements(folder, rows)
+            status, _, error = self.spread(machine, "--from", folder / "table.tsv")
+            self.assertEqual((status, len(error.splitlines())), (1, 1), error)
+            self.assertIn("has no figures", error)
+
+    def placements(self, folder: Path, rows: list[list[str]]) -> None:
+        rows[0][4:], rows[1][4:] = ["200", "0.1"], ["100", "0.2"]
+        table = folder / "changed.tsv"
+        table.write_text("".join("\t".join(row) + "\n" for row in rows))
+        program = BUILD / "lib" / "hiroba" / "spread"
+
+        def devices(*options: object) -> tuple[list[int], str]:
+            words = [program, 1, 0.001, 8, 1]
+            status, out, error = run(words, ["-n", 1, "--devices", "host:2", "--place-table", table, *options])
+            self.assertEqual(status == 0, error == "", error)
+            return [json.loads(line)["number"] for line in out.splitlines()][::3], error
+
+        self.assertEqual(devices("--place-by", "power")[0], [1, 0])
+        self.assertEqual(devices("--place-by", "speed")[0], [0, 1])
+        self.assertEqual(devices()[0], [0, 1])
+        for row in rows:
+            row[0] = "elsewhere"
+        table.write_text("".join("\t".join(row) + "\n" for row in rows))
+        error = devices("--place-by", "speed")[1]
+        self.assertRegex(error, r"of another machine: it has devices of 'elsewhere', and this is '")
+        self.assertEqual(len(error.splitlines()), 1)
+        status, _, error = run([program, 1, 0.001, 8, 1], ["-n", 1, "--devices", "host:2", "--place-by", "power"])
+        self.assertNotEqual(status, 0)
+        self.assertIn("needs option place-table", error)
+
+    def test_spread_without_watts(self) -> None:
+        with Machine() as machine, tempfile.TemporaryDirectory() as folder:
+            settings = {"HIROBA_POWER_ROOT": folder}
+            table = Path(folder) / "table.tsv"
+            status, out, error = self.spread(machine, "--devices", "host:1", "--table", table, settings=settings)
+            self.assertEqual(status, 0, error)
+            self.assertIn("watts unknown: ", out)
+            self.assertIn("\tunknown\t", table.read_text())
+            for words, message in (
+                (["--repeat", "0"], "--repeat 0 is not above 0"),
+                (["--devices", "gpu"], "option devices=gpu"),
+                (["--devices", "cuda:99"], "hiroba power spread: "),
+                (["--from", "nowhere"], "nowhere"),
+                (["--size", "99999"], "--size 99999 is not from 1 to 32768"),
+            ):
+                status, _, error = self.spread(machine, *words)
+                self.assertNotEqual(status, 0)
+                self.assertIn(message, error)
+
     def test_a_program_that_exits_early(self) -> None:
         with Machine() as machine:
             options = ["-n", 1, "--power", "--power-root", machine.root, "--power-idle", 0]

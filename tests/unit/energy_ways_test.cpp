@@ -114,7 +114,9 @@ TEST_F(EnergyWays, GpusThatCountAndGpusThatTell) {
   EXPECT_NEAR(750 * 25, meter.joules(25).value, 750 * 25 * 1e-3);
   EXPECT_EQ("gpu-1 (Fake tells)", meter.readers()[1].source->about.name);
   EXPECT_TRUE(meter.readers()[1].source->about.integrated);
-  EXPECT_EQ("GPU-fake-2", meter.readers()[2].source->about.id);
+  EXPECT_EQ("0002:02:02.0", meter.readers()[2].source->about.id);
+  EXPECT_NEAR(300 * 25, meter.joules_of("0002:02:02.0", 25).value, 300 * 0.3);
+  EXPECT_NE("", meter.joules_of("0009:00:00.0", 25).why_unknown);
 }
 
 TEST_F(EnergyWays, GpusThatCannotBeRead) {

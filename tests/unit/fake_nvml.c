@@ -50,8 +50,17 @@ int nvmlDeviceGetName(struct gpu* gpu, char* name, unsigned length) {
   return snprintf(name, length, "Fake %s", gpu->kind), success;
 }
 
-int nvmlDeviceGetUUID(struct gpu* gpu, char* name, unsigned length) {
-  return snprintf(name, length, "GPU-fake-%d", (int)(gpu - gpus)), success;
+struct pci { /* nvmlPciInfo_t */
+  char legacy[16];
+  unsigned domain, bus, device, id, subsystem;
+  char text[32];
+};
+
+/* As cuda_standin.c has it. */
+int nvmlDeviceGetPciInfo_v3(struct gpu* gpu, struct pci* out) {
+  memset(out, 0, sizeof *out);
+  out->domain = out->bus = out->device = (unsigned)(gpu - gpus);
+  return success;
 }
 
 int nvmlDeviceGetTotalEnergyConsumption(struct gpu* gpu, unsigned long long* millijoules) {

@@ -120,6 +120,12 @@ EnergyMeter::Total EnergyMeter::joules(double now) const {
   return any ? out : Total{0, why_none()};
 }
 
+EnergyMeter::Total EnergyMeter::joules_of(const std::string& device, double now) const {
+  for (const Reader& reader : readers_)
+    if (reader.source->about.id == device) return {reader.why_not.empty() ? reader.sum.joules(now) : 0, reader.why_not};
+  return {0, "not there: no source of energy for the device at PCI " + device};
+}
+
 EnergyMeter::Total EnergyMeter::watts() const {
   Total out;
   bool any = false;

@@ -35,7 +35,8 @@ class EnergyMeter {
     std::string why_unknown;
   };
   Total joules(double now) const;
-  // Its mean watts; not known either if a counter has changed less than twice.
+  Total joules_of(const std::string& device, double now) const;  // of one device, by its address
+  // The machine's mean watts; not known either if a counter has changed less than twice.
   Total watts() const;
   std::string summands() const;  // "package-0, package-0/dram"
   const std::vector<Reader>& readers() const { return readers_; }

@@ -13,12 +13,19 @@ namespace {
 using Device = struct NvmlDevice*;
 enum Result { success = 0, not_supported = 3, no_permission = 4 };
 
+// nvmlPciInfo_t
+struct Pci {
+  char legacy[16];
+  unsigned domain, bus, device, id, subsystem;
+  char text[32];
+};
+
 struct Nvml {
   Result (*init)();
   Result (*count)(unsigned*);
   Result (*device)(unsigned, Device*);
   Result (*name)(Device, char*, unsigned);
-  Result (*uuid)(Device, char*, unsigned);
+  Result (*pci)(Device, Pci*);
   Result (*energy)(Device, unsigned long long*);
   Result (*power)(Device, unsigned*);
   const char* (*error)(Result);
@@ -65,7 +72,7 @@ Status load(const std::string& path, Nvml& out) {
   };
   need("nvmlInit_v2", out.init), need("nvmlDeviceGetCount_v2", out.count);
   need("nvmlDeviceGetHandleByIndex_v2", out.device), need("nvmlDeviceGetName", out.name);
-  need("nvmlDeviceGetUUID", out.uuid), need("nvmlDeviceGetTotalEnergyConsumption", out.energy);
+  need("nvmlDeviceGetPciInfo_v3", out.pci), need("nvmlDeviceGetTotalEnergyConsumption", out.energy);
   need("nvmlDeviceGetPowerUsage", out.power), need("nvmlErrorString", out.error);
   if (missing != nullptr) return Status::error("not readable: %s is no NVML: it has no %s", path.c_str(), missing);
   const Result result = out.init();
@@ -86,11 +93,14 @@ Status add_nvml(const std::string& library, EnergySources& out) {
   }
   for (unsigned i = 0; i < count; ++i) {
     Device device = nullptr;
-    char name[96] = "", uuid[96] = "";
+    char name[96] = "";
+    Pci pci = {};
     const Result result = nvml.device(i, &device);
     auto source = std::make_unique<Gpu>(nvml, device);
     if (result == success) {
-      (void)nvml.name(device, name, sizeof name - 1), (void)nvml.uuid(device, uuid, sizeof uuid - 1);
+      (void)nvml.name(device, name, sizeof name - 1);
+      if (nvml.pci(device, &pci) == success)
+        source->about.id = format("%04x:%02x:%02x.0", pci.domain, pci.bus, pci.device);
       source->choose();
     } else {
       source->why_not =
@@ -98,7 +108,6 @@ Status add_nvml(const std::string& library, EnergySources& out) {
     }
     source->about.way = "NVML", source->about.scope = EnergyScope::device;
     source->about.name = format("gpu-%u%s%s%s", i, name[0] == '\0' ? "" : " (", name, name[0] == '\0' ? "" : ")");
-    source->about.id = uuid;
     add_source(std::move(source), out);
   }
   return {};

@@ -23,7 +23,7 @@ const char* name_of(EnergyScope scope);
 struct EnergyAbout {
   std::string name;     // such as "package-0", or "package-0/dram" for a part of it or its memory
   std::string way;      // such as "powercap"
-  std::string id = "";  // of a device: what its driver calls it, too
+  std::string id = "";  // of a device: its address of PCI, "0000:1b:00.0"
   EnergyScope scope = EnergyScope::sensor;
   bool integrated = false;  // it tells microwatts, which the caller integrates, instead of microjoules
   bool slow = false;        // read() may block for more than milliseconds

@@ -59,6 +59,13 @@ constexpr std::array table = {
     Option{"device-cache", OptionKind::bytes, "0", "SIZE",
            "Most memory of a device that a rank may use for copies of sections. 0: four fifths of the device's memory, "
            "shared evenly by the ranks that use it."},
+    Option{
+        "place-by", OptionKind::choice, "none", "none|power|speed",
+        "Give ranks the devices of their node in the order of a table that `hiroba power spread` has measured (option "
+        "place-table), the best first: of the fewest watts, or the fastest. With --devices N these are the N best. "
+        "none: in the order of the system, those of a rank's NUMA domain first."},
+    Option{"place-table", OptionKind::text, "", "FILE",
+           "The table for option place-by. One of other machines, or of other devices, is refused."},
     Option{"cache", OptionKind::bytes, "0", "SIZE",
            "Most memory that a rank may use for copies of other nodes' pages. 0: a quarter of the machine's memory, "
            "shared evenly by its ranks."},

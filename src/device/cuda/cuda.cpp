@@ -236,6 +236,7 @@ class CudaBackend final : public DeviceBackend {
     std::getline(std::ifstream(folder + "max_link_speed"), speed);
     std::ifstream(folder + "max_link_width") >> width;
     if (!(std::ifstream(folder + "numa_node") >> out.domain)) out.domain = attribute(cuda::host_domain);
+    out.address = address;
     out.link = "PCI " + address;
     if (!speed.empty() && !width.empty()) out.link += format(", %s x%s", speed.c_str(), width.c_str());
     out.link += attribute(cuda::gpu_direct) == 1 ? "; GPU Direct" : "; no GPU Direct";

@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "base/thread.hpp"
 #include "notation/collective/collective_process.hpp"
+#include "notation/device/device_process.hpp"
 #include "notation/task/task_process.hpp"
 #include "power/power.hpp"
 
@@ -77,6 +78,19 @@ POWER_EXPORT hiroba_energy hiroba_energy_end(const char* name) {
   return {
       region.seconds, region.joules, region.above_idle, region.joules / region.seconds, region.joules * region.seconds,
       region.ranks,   nullptr};
+}
+
+POWER_EXPORT double hiroba_energy_of_device(int device, const char** why_unknown) {
+  const CheckedCall call("hiroba_energy_of_device");
+  static thread_local std::string& why = *new std::string;
+  Devices::Properties properties;
+  call.require(devices().properties(device, properties));
+  // A device of the processor is a part of the machine; others are known by their address.
+  const bool of_machine = properties.kind == DeviceKind::host;
+  double joules = NAN;
+  why = instance<PowerModel>().power.device(of_machine ? "" : properties.description.address, joules).message();
+  if (why_unknown != nullptr) *why_unknown = why.empty() ? nullptr : why.c_str();
+  return joules;
 }
 
 }  // namespace hiroba
