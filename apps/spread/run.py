@@ -114,7 +114,7 @@ def draw(lines: list[Line], path: Path) -> None:
     figure = Figure(figsize=(1 + 3.6 * min(3, len(panels)), 0.6 + 3.4 * -(-len(panels) // 3)), layout="constrained")
     grid = list(figure.subplots(-(-len(panels) // 3), min(3, len(panels)), squeeze=False).flat)
     for axes, (name, devices) in zip(grid, panels.items(), strict=False):
-        axes.boxplot(list(devices.values()))
+        axes.boxplot(list(devices.values()), whis=(0, 100))
         axes.set_xticks(range(1, 1 + len(devices)), list(devices), rotation=30, ha="right", rotation_mode="anchor")
         axes.set_title(name, fontsize=10)
         axes.spines[["top", "right"]].set_visible(False)

@@ -62,11 +62,10 @@ std::string names_of(const std::map<std::string, Open>& open) {
   return out;
 }
 
-// All ranks sleep, so that the machine does nothing.
-Status find_idle_power(PowerParts& p) {
-  double mine = p.settings.idle;
-  if (mine < 0) {
-    mine = 0;
+// All ranks sleep, so that the machine does nothing. `any`: some machine can tell what it uses.
+Status find_idle_power(PowerParts& p, bool any) {
+  double mine = std::max(0.0, p.settings.idle);
+  if (p.settings.idle < 0 && any) {
     if (p.around.job.leads()) mine = std::max(0.0, p.sampler.idle_watts(idle_seconds));
     else std::this_thread::sleep_for(std::chrono::duration<double>(idle_seconds));
   }
@@ -128,8 +127,10 @@ Status Power::start(const Settings& settings, const Surroundings& around) {
   p.machine = machine_id();
   p.sampler.start(settings, around);
   // Finding the sources takes longer on the first rank of a node.
-  HIROBA_TRY(around.collective->barriers().all("option power"));
-  HIROBA_TRY(find_idle_power(p));
+  Texts all;
+  HIROBA_TRY(gather(p, "option power", p.sampler.any() ? "any" : "none", all));
+  const bool any = std::any_of(all.begin(), all.end(), [](const auto& text) { return text.size() == 3; });
+  HIROBA_TRY(find_idle_power(p, any));
   p.running = true;
   return p.sampler.run(p.ranks);
 }

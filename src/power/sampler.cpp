@@ -114,8 +114,9 @@ EnergyMeter::Total PowerSampler::total(double& seconds) const {
   const std::lock_guard lock(guard_);
   seconds = last_time_ - began_;
   EnergyMeter::Total out = meter_.joules(last_time_);
-  if (out.why_unknown.empty() && out.value <= 0)
-    out.why_unknown = format("not readable: %s has not changed in %.3f s", meter_.summands().c_str(), seconds);
+  const std::string unchanged = meter_.unchanged();
+  if (out.why_unknown.empty() && !unchanged.empty())
+    out.why_unknown = format("not readable: %s: no change of the counter in %.3f s", unchanged.c_str(), seconds);
   return out;
 }
 

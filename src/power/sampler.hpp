@@ -40,6 +40,7 @@ class PowerSampler {
   EnergyMeter::Total total(double& seconds) const;
   double cost() const { return ticks_ == 0 ? 0 : cpu_seconds_ / ticks_; }  // seconds of a core for a sample
   std::string summands() const { return meter_.summands(); }
+  bool any() const { return meter_.any(); }
 
   struct Point {
     double time, watts;

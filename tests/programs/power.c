@@ -1,6 +1,7 @@
 /* A program whose energy is measured. power CASE [SECONDS]:
  *   regions: rank 0 computes for SECONDS in region "work", while the others wait in a barrier; then all are in "both";
- *   and others, which are mistakes. */
+ *   devices: the watts of each device, over half a second; and others, which are mistakes. */
+#include <device.h>
 #include <power.h>
 #include <sms.h>
 #include <stdio.h>
@@ -72,13 +73,24 @@ static void exits(void) {
   exit(3);
 }
 
+static void devices(void) {
+  for (int d = 0; d < hiroba_device_count(); ++d) {
+    const char *before = NULL, *after = NULL;
+    const double begin = now(), joules = hiroba_energy_of_device(d, &before);
+    compute(0.5);
+    const double used = hiroba_energy_of_device(d, &after) - joules;
+    printf("device %d: %.3f W, %s, %s\n", d, used / (now() - begin), before == NULL ? "known" : before,
+           after == NULL ? "known" : after);
+  }
+}
+
 int main(int argc, char** argv) {
   const struct {
     const char* name;
     void (*function)(void);
-  } mistakes[] = {{"twice", twice},         {"not_open", not_open},   {"left_open", left_open},
-                  {"no_name", no_name},     {"null_name", null_name}, {"end_null", end_null},
-                  {"long_name", long_name}, {"too_many", too_many},   {"exits", exits}};
+  } mistakes[] = {{"twice", twice},         {"not_open", not_open}, {"left_open", left_open}, {"no_name", no_name},
+                  {"null_name", null_name}, {"end_null", end_null}, {"long_name", long_name}, {"too_many", too_many},
+                  {"exits", exits},         {"devices", devices}};
   if (argc > 1 && strcmp(argv[1], "too_early") == 0) hiroba_energy_begin("solve");
   sms_startup(&argc, &argv);
   if (argc > 2) regions(atof(argv[2]));

@@ -202,6 +202,25 @@ class Power(unittest.TestCase):
         self.assertIn("gpu-0 (Fake counts), gpu-1 (Fake tells)", table.nodes[0])
         self.assertAlmostEqual(table.row("region work", 0).watts, 400, delta=20)
 
+    def test_energy_of_devices(self) -> None:
+        standin = str(BUILD / "tests" / "cuda_standin")
+        settings = {"FAKE_NVML": "counts=250 tells=150", "CUDA_STANDIN_DEVICES": "3"}
+        settings["LD_LIBRARY_PATH"] = ":".join([standin, *filter(None, [os.environ.get("LD_LIBRARY_PATH")])])
+        library = BUILD / "tests" / "unit" / "libfake_nvml.so"
+        with Machine() as machine:
+            options = ["-n", 1, "--power", "--power-root", machine.root, "--power-idle", 0]
+            status, out, error = run(
+                [PROGRAMS / "power", "devices"], [*options, "--power-nvml", library, "--devices", "cuda:3"], settings
+            )
+            self.assertEqual(status, 0, error)
+            watts = [float(word) for word in re.findall(r"device \d: ([\d.]+) W, known, known", out)]
+            self.assertAlmostEqual(watts[0], 250, delta=15)
+            self.assertAlmostEqual(watts[1], 150, delta=10)
+            self.assertRegex(out, r"device 2: -?nan W, not there: no source of energy for the device at PCI 0002:02:02")
+            status, out, _ = run([PROGRAMS / "power", "devices"], [*options, "--devices", "host:1"])
+            found = re.search(r"device 0: ([\d.]+) W", out)
+            self.assertAlmostEqual(float(found[1]), 50, delta=5)  # type: ignore[index]
+
     def test_off(self) -> None:
         status, out, error = run([PROGRAMS / "power", "regions", 0.1], ["-n", 1])
         self.assertEqual((status, error), (0, ""))

@@ -135,6 +135,20 @@ TEST_F(Energy, TheIntegralOfAllSources) {
   EXPECT_EQ("", meter.joules(300).why_unknown);
 }
 
+TEST_F(Energy, WhatIsMissingInTheSumIsNamed) {
+  const std::string package = zone("intel-rapl:0", "package-0");
+  zone("intel-rapl:0:0", "dram");
+  make_unreadable("class/powercap/intel-rapl:0:0/energy_uj");
+  open();
+  EXPECT_TRUE(meter.any());
+  EXPECT_TRUE(meter.summands().starts_with("package-0; without package-0/dram: not readable")) << meter.summands();
+  meter.sample(0);
+  EXPECT_EQ("package-0", meter.unchanged());
+  write(package + "/energy_uj", "500");
+  meter.sample(1);
+  EXPECT_EQ("", meter.unchanged());
+}
+
 TEST_F(Energy, ADecreasingCounterMakesTheTotalUnknown) {
   const std::string package = zone("intel-rapl:0", "package-0", 9'000'000);
   zone("intel-rapl:0:0", "dram");

@@ -1,6 +1,7 @@
 #include "base/energy/meter.hpp"
 
 #include <algorithm>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -142,9 +143,34 @@ EnergyMeter::Total EnergyMeter::watts() const {
 
 std::string EnergyMeter::summands() const {
   std::string out;
-  for (const Reader& reader : readers_)
-    if (reader.why_not_counted.empty()) out += (out.empty() ? "" : ", ") + reader.source->about.name;
+  std::set<std::string> counted;
+  bool whole = false;
+  for (const Reader& reader : readers_) {
+    if (!reader.why_not_counted.empty()) continue;
+    out += (out.empty() ? "" : ", ") + reader.source->about.name;
+    counted.insert(reader.source->about.name);
+    whole = whole || reader.source->about.scope == EnergyScope::machine;
+  }
+  for (const Reader& reader : readers_) {
+    const EnergyAbout& about = reader.source->about;
+    const bool adds =
+        about.scope == EnergyScope::package || about.scope == EnergyScope::memory || about.scope == EnergyScope::device;
+    if (whole || !adds || reader.why_not.empty() || counted.contains(about.name)) continue;
+    out += "; without " + about.name + ": " + reader.why_not;
+  }
   return out;
+}
+
+std::string EnergyMeter::unchanged() const {
+  std::string out;
+  for (const Reader& reader : readers_)
+    if (reader.why_not_counted.empty() && !reader.sum.changed())
+      out += (out.empty() ? "" : ", ") + reader.source->about.name;
+  return out;
+}
+
+bool EnergyMeter::any() const {
+  return std::any_of(readers_.begin(), readers_.end(), [](const Reader& r) { return r.why_not_counted.empty(); });
 }
 
 std::string EnergyMeter::describe(double seconds) const {

@@ -38,7 +38,10 @@ class EnergyMeter {
   Total joules_of(const std::string& device, double now) const;  // of one device, by its address
   // The machine's mean watts; not known either if a counter has changed less than twice.
   Total watts() const;
-  std::string summands() const;  // "package-0, package-0/dram"
+  // "package-0, package-0/dram; without gpu-0: no permission: ..."
+  std::string summands() const;
+  std::string unchanged() const;  // summands whose counters have not changed since the first sample
+  bool any() const;               // true if there are summands
   const std::vector<Reader>& readers() const { return readers_; }
   const std::vector<std::string>& absent() const { return absent_; }
 
