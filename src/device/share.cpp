@@ -31,7 +31,7 @@ std::string hosts_of(const std::vector<MeasuredDevice>& table) {
   for (const MeasuredDevice& device : table) names.insert("'" + device.host + "'");
   std::string out;
   for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
-  return out.empty() ? "no machine" : out;
+  return out;
 }
 
 }  // namespace
@@ -60,6 +60,9 @@ Status read_spread_table(const std::string& file, std::vector<MeasuredDevice>& o
           number, file.c_str());
     out.push_back(std::move(device));
   }
+  if (out.empty())
+    return Status::error("option place-table: '%s' has no devices: it is no table of `hiroba power spread`",
+                         file.c_str());
   return {};
 }
 

@@ -152,15 +152,16 @@ void PowerSampler::note_state(double seconds) {
   if (others > 0) accounts_.pass(state(), share * others);
 }
 
-// The board says "sms_lock(3)", or more.
+// The board says "sms_lock(3)", "the end of the program", or more; numbers are left out, so that names are few.
 std::string PowerSampler::state() const {
   const RankBoard& self = around_.board->rank(around_.job.rank);
   if (self.waiting.load(std::memory_order_relaxed) == 0) return "computing";
-  size_t length = 0;
-  while (length < sizeof self.where &&
-         (std::isalnum(static_cast<unsigned char>(self.where[length])) != 0 || self.where[length] == '_'))
-    ++length;
-  return "waiting in " + std::string(self.where, length);
+  constexpr size_t most = 32;
+  std::string text(self.where, strnlen(self.where, most));
+  text.resize(std::min(text.size(), text.find_first_of("(,:")));
+  for (size_t i = 1; i < text.size(); ++i)
+    if (text[i - 1] == ' ' && std::isdigit(static_cast<unsigned char>(text[i])) != 0) text.resize(i - 1);
+  return "waiting in " + text;
 }
 
 void PowerSampler::note_point(double now, double joules) {

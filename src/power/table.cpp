@@ -38,16 +38,16 @@ std::string figures(double seconds, double joules, double idle_watts) {
 }
 
 std::string line_of_node(const PowerReport& report) {
+  const double seconds = report.seconds, joules = report.joules, idle = report.idle_watts;
   std::string text = format("node %d on %s: ", report.node, report.host.c_str());
   if (!report.why_unknown.empty())
-    return text + format("%.3f s, joules unknown: %s (`hiroba power` lists all sources)\n", report.seconds,
-                         report.why_unknown.c_str());
-  text += format("%.3f J in %.3f s, %.2f W, energy-delay product %.3f J s", report.joules, report.seconds,
-                 report.joules / report.seconds, report.joules * report.seconds);
-  if (report.idle_watts > 0)
-    text += format("; %.3f J above %.2f W when idle", report.joules - report.idle_watts * report.seconds,
-                   report.idle_watts);
-  text += format(" (%s)\n", report.summands.c_str());
+    text +=
+        format("%.3f s, joules unknown: %s (`hiroba power` lists all sources)\n", seconds, report.why_unknown.c_str());
+  else
+    text += format("%.3f J in %.3f s, %.2f W, energy-delay product %.3f J s%s (%s)\n", joules, seconds,
+                   joules / seconds, joules * seconds,
+                   idle > 0 ? format("; %.3f J above %.2f W when idle", joules - idle * seconds, idle).c_str() : "",
+                   report.summands.c_str());
   return text + format("node %d: a sample every %g ms takes %.0f us, %.2f %% of one core\n", report.node,
                        report.period * 1e3, report.cost * 1e6, 100 * report.cost / report.period);
 }

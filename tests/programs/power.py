@@ -190,8 +190,11 @@ class Power(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             options = ["-n", 1, "--power", "--power-root", folder, "--power-nvml", "none"]
             status, _, error = run([PROGRAMS / "power", "regions", 0.2], options)
-        self.assertEqual(status, 0)
-        self.assertIn("joules unknown: powercap: not there", error)
+            self.assertEqual(status, 0)
+            self.assertIn("joules unknown: powercap: not there", error)
+            # NVIDIA's library is looked for, too, by all ranks.
+            status, _, error = run([PROGRAMS / "power", "regions", 0.2], ["-n", 2, *options[2:-2]])
+            self.assertEqual(status, 0, error)
 
     def test_gpus(self) -> None:
         library = BUILD / "tests" / "unit" / "libfake_nvml.so"

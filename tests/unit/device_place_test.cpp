@@ -73,6 +73,7 @@ TEST_F(DevicePlaces, WhatIsNoTable) {
         "left\tcuda\t0\tP100\t-5\t1\n", "left\tcuda\t0\tP100\tmany\t1\n", "left\tcuda\t0\tP100\t5\t1s\n",
         "left\tcuda\t0\tP100\t5\t1\t7\n"})
     EXPECT_TRUE(says(read(std::string("# a comment\n\n") + line), "line 3 of")) << line;
+  EXPECT_TRUE(says(read("# a comment\n"), "has no devices"));
   EXPECT_TRUE(says(read_spread_table("nowhere.tsv", table), "cannot read 'nowhere.tsv'"));
 }
 

@@ -44,6 +44,12 @@ Function* next_of(const char* name) {
   return next.load(std::memory_order_relaxed);
 }
 
+// A failed dlopen frees its message: a search in that call would free it once more.
+__attribute__((constructor)) void search_early() {
+  (void)next_of<void(void*)>("free");
+  (void)next_of<void*(void*, size_t)>("realloc");
+}
+
 }  // namespace
 
 }  // namespace hiroba
