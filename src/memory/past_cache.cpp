@@ -22,15 +22,31 @@ char* PastCache::reach(const Place& place) const {
 }
 
 void PastCache::changed(const Place& place) const {
-  if (parts_.races.on()) {
-    parts_.races.recorder().blur(place.offset >> page_shift);
-    parts_.consistency.note_order();
-  }
   if (parts_.cache == nullptr || is_view(place)) return;
   parts_.cache->writeback.note(place.offset >> page_shift);
   if (!place.here)
     parts_.cache->writeback.flush_and_drop(*parts_.table.live(place.offset >> page_shift), place.offset >> page_shift);
 }
+
+void PastCache::record(uint64_t word, uint64_t mask, bool writes) const {
+  if (!parts_.races.on()) return;
+  for (unsigned byte = 0; byte < 8;) {
+    unsigned end = byte;
+    while (end < 8 && (mask >> (8 * end) & 0xff) != 0) ++end;
+    const auto* const at = reinterpret_cast<const char*>(word + byte);  // NOLINT(performance-no-int-to-ptr)
+    if (end > byte) TransactionAccesses(parts_.races.recorder()).access(at, end - byte, writes);
+    byte = end + 1;
+  }
+}
+
+uint32_t PastCache::begin_turn() const {
+  return parts_.races.on() ? TransactionAccesses(parts_.races.recorder()).begin_turn() : 0;
+}
+void PastCache::end_turn(uint32_t turn, uint64_t position) const {
+  if (!parts_.races.on()) return;
+  TransactionAccesses(parts_.races.recorder()).end_turn(turn, static_cast<uint32_t>(position));
+}
+void PastCache::order() const { parts_.consistency.note_order(); }
 
 void PastCache::synchronise() const {
   if (parts_.cache != nullptr) parts_.consistency.drop_copies();

@@ -33,6 +33,15 @@ class PastCache {
   // The caller has changed the home by reach() or a message: the page goes into this rank's notices, and its copy here
   // is dropped.
   void changed(const Place& place) const;
+
+  // For option check, and only with it. The program accesses the bytes of this word that the mask selects. An access is
+  // in a turn; a turn has a position among all turns of all ranks, which is known at its end.
+  void record(uint64_t word, uint64_t mask, bool writes) const;
+  uint32_t begin_turn() const;
+  void end_turn(uint32_t turn, uint64_t position) const;
+  // The same if the order is not known: what comes before and after counts as ordered with what is so on other ranks.
+  void order() const;
+
   // Sends this rank's writes home and drops its copies: what it then reads is what the homes have.
   void synchronise() const;
 

@@ -39,6 +39,7 @@ void Transaction::begin_attempt() {
     process_.require(process_.others().await_end_of_alone(block_.place));
   }
   running_ = this;
+  if (turn_.on()) turn_.begin();
 }
 
 // After it, others need not wait for this attempt.
@@ -52,6 +53,8 @@ bool Transaction::commit() {
   const bool wrote = !writes_.empty();
   uint64_t version = 0;
   if (wrote && !commit_.run(version)) restart();
+  // One that runs alone may have accessed memory directly: it counts as a commit that writes.
+  if (turn_.on()) turn_.commit(writes_, snapshot_.version(), alone_ ? domain_->clock.fetch_add(1) + 1 : version);
   if (wrote || alone_) end_attempt();
   else slot_->state.store(0, std::memory_order_release);
   if (version != 0) {  // of what it has written on this node
@@ -66,6 +69,7 @@ bool Transaction::commit() {
 }
 
 void Transaction::undo_all() {
+  if (turn_.on()) turn_.end(snapshot_.version(), 0);
   writes_.clear(), snapshot_.clear();
   end_attempt();
   depth_ = 0, running_ = nullptr;
@@ -129,6 +133,7 @@ uint64_t Transaction::load_word(uint64_t address, uint64_t mask) {
   if (writes_.watched()) check_.require_not_freed(address);
   const WriteSet::Entry* const written = writes_.may_have(address) ? writes_.find(address) : nullptr;
   if (written != nullptr && (written->mask & mask) == mask) return written->value;
+  if (turn_.on()) turn_.access(address, mask, false);
   uint64_t value = 0;
   if (!snapshot_.load_word(address, value)) restart();
   return written == nullptr ? value : (value & ~written->mask) | written->value;
@@ -141,12 +146,19 @@ void Transaction::free_later(const TransactionActions::Action& action) {
   writes_.watch();
 }
 
+namespace {
+
+uint64_t mask_of(uint64_t first, uint64_t bytes) { return ~uint64_t{0} >> (64 - 8 * bytes) << (8 * first); }
+
+}  // namespace
+
 void read_bytes(Transaction& transaction, void* to, const void* from, size_t bytes) {
   auto* out = static_cast<char*>(to);
   for (auto at = reinterpret_cast<uint64_t>(from); bytes > 0;) {
     const uint64_t skip = at % 8, part = std::min<uint64_t>(bytes, 8 - skip);
+    const auto* const from_word = reinterpret_cast<const uint64_t*>(at - skip);  // NOLINT(performance-no-int-to-ptr)
     const uint64_t word =
-        transaction.load(reinterpret_cast<const uint64_t*>(at - skip));  // NOLINT(performance-no-int-to-ptr)
+        part == 8 ? transaction.load(from_word) : transaction.load_word(at - skip, mask_of(skip, part));
     std::memcpy(out, reinterpret_cast<const char*>(&word) + skip, part);
     out += part, at += part, bytes -= part;
   }
@@ -158,7 +170,7 @@ void write_bytes(Transaction& transaction, void* to, const void* from, size_t by
     const uint64_t skip = at % 8, part = std::min<uint64_t>(bytes, 8 - skip);
     uint64_t word = 0;
     std::memcpy(reinterpret_cast<char*>(&word) + skip, in, part);
-    transaction.store_bytes(at - skip, word, ~uint64_t{0} >> (64 - 8 * part) << (8 * skip));
+    transaction.store_bytes(at - skip, word, mask_of(skip, part));
     in += part, at += part, bytes -= part;
   }
 }

@@ -12,6 +12,7 @@
 #include "base/shown.hpp"
 #include "transaction/access_check.hpp"
 #include "transaction/actions.hpp"
+#include "transaction/checked_turn.hpp"
 #include "transaction/commit.hpp"
 #include "transaction/domain.hpp"
 #include "transaction/process_part.hpp"
@@ -70,6 +71,8 @@ class Transaction {
       return value;
     return load_part(at);
   }
+  // Loads the bytes that the mask selects of the word at this multiple of 8.
+  [[HIROBA_SHOWN]] uint64_t load_word(uint64_t address, uint64_t mask);
   template <typename T>
   void store(T* at, T value) {
     const auto address = reinterpret_cast<uint64_t>(at);
@@ -116,7 +119,6 @@ class Transaction {
     const unsigned shift = address % 8 * 8;
     return static_cast<T>(load_word(address & ~uint64_t{7}, (~uint64_t{0} >> (64 - 8 * sizeof(T))) << shift) >> shift);
   }
-  [[HIROBA_SHOWN]] uint64_t load_word(uint64_t address, uint64_t mask);
 
   WriteSet writes_;
   Snapshot snapshot_;
@@ -132,6 +134,7 @@ class Transaction {
   Block block_;
   Commit commit_;
   TransactionActions actions_;
+  CheckedTurn turn_{process_};
   const AccessCheck check_{process_, actions_, block_.place};
 };
 

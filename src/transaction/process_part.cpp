@@ -33,14 +33,15 @@ Status TransactionProcess::start(Memory& memory, const TransactionSettings& sett
   }
   here_ = domains_[static_cast<size_t>(world.job.node)];
   // With option check accesses to shared memory are none of the program's view.
-  const bool by_address = world.job.nnodes == 1 && !memory.checking();
+  checking_ = memory.checking();
+  const bool by_address = world.job.nnodes == 1 && !checking_;
   far_base_ = reinterpret_cast<uint64_t>(world.base), far_bytes_ = by_address ? 0 : world.extent;
   far_homes_.start(memory, *here_);
   return {};
 }
 
 void TransactionProcess::stop() {
-  memory_ = nullptr, here_ = own_, far_bytes_ = 0;
+  memory_ = nullptr, here_ = own_, far_bytes_ = 0, checking_ = false;
   domains_.clear();
 }
 

@@ -44,6 +44,8 @@ class TransactionProcess {
   // Returns the size of an object of the heap or of malloc; 0 for other shared memory.
   size_t object_bytes(void* object) const;
 
+  bool checking() const { return checking_; }  // option check
+
   // Takes and gives back a slot of this node's domain. Ends the job if all are taken.
   Status take_slot(uint32_t& slot);
   static void give_slot(TransactionDomain& domain, uint32_t slot);
@@ -69,6 +71,7 @@ class TransactionProcess {
   int spins_ = 100;
   std::vector<TransactionDomain*> domains_;  // by node
   uint64_t far_base_ = 0, far_bytes_ = 0;
+  bool checking_ = false;
   FarHomes far_homes_;
   OtherTransactions others_{*this};
   CountsOfThreads counts_;

@@ -88,8 +88,9 @@ bool Snapshot::load_far(uint64_t address, uint64_t& out) {
   if (data == nullptr) return load_asked(place, address, out);
   TransactionDomain& domain = place.here ? *domain_ : *process_.domain(node);
   uint64_t& limit = place.here ? limit_ : limits_[static_cast<size_t>(node)];
-  known_pages_[page_of(address) % known_pages] = {page_of(address), reinterpret_cast<uint64_t>(data) - address,
-                                                  domain.words, &limit};
+  if (!process_.checking())  // which sees the accesses that come here
+    known_pages_[page_of(address) % known_pages] = {page_of(address), reinterpret_cast<uint64_t>(data) - address,
+                                                    domain.words, &limit};
   if (limit == 0 && !extend(domain, limit)) return false;
   return load_reached(domain, limit, address, data, out);
 }

@@ -45,6 +45,23 @@ if(TARGET hiroba_tm AND CMAKE_C_COMPILER_ID STREQUAL GNU AND NOT HIROBA_SANITIZE
   set_tests_properties(programs.transactions.itm programs.transactions.itm_exceptions PROPERTIES TIMEOUT 60
     PASS_REGULAR_EXPRESSION done)
 endif()
+# Option check names both places where a transaction and another access race, and says nothing if transactions or
+# barriers order the two. Between nodes a rank with transactions of its own counts as ordered.
+foreach(line "plain_load 1" "plain_load 2" "plain_load_between 1" "plain_store 1" "plain_store 2" "handed_over 1"
+    "handed_over 2")
+  separate_arguments(words UNIX_COMMAND ${line})
+  list(POP_FRONT words case nodes)
+  set(test programs.transactions.races_with.${case}.${nodes})
+  hiroba_run_test(${test} 2 ${nodes} transactions_misuse ${case})
+  with(${test} CHECK=yes TIMEOUT=10)
+  if(case STREQUAL handed_over)
+    set_tests_properties(${test} PROPERTIES FAIL_REGULAR_EXPRESSION "check: ")
+  else()
+    set_tests_properties(${test} PROPERTIES PASS_REGULAR_EXPRESSION
+      "race on [^ ]*: rank [01] writes [^ ]* (in a transaction in add_one|in plain_store) .transactions_misuse.c:[0-9]+\
+., and rank [01] reads it (in a transaction in add_one|in plain_load[a-z_]*) .transactions_misuse.c:[0-9]+.*exit status")
+  endif()
+endforeach()
 # Anomalies. Each line: name, ranks, nodes, rounds; then options. 16 ranks are many for one word.
 test_program(transactions_races transactions_races.c)
 foreach(line "pair 2 1 100000" "two_nodes 2 2 50000" "narrow 3 1 50000 TRANSACTION_STRIPE=16" "check 2 1 200 CHECK=yes"
@@ -151,7 +168,8 @@ foreach(line ${hot_tests})
       string(REPLACE two_words long.two_words test ${test})
       set(when CONFIGURATIONS long)
     endif()
-    add_test(NAME ${test} ${when} COMMAND bash ${CMAKE_SOURCE_DIR}/cmake/expect.sh "done: .* aborted [0-9]+ times, [0-9]+ ran alone"
+    add_test(NAME ${test} ${when} COMMAND bash ${CMAKE_SOURCE_DIR}/cmake/expect.sh
+      "done: .* aborted [0-9]+ times, [0-9]+ ran alone"
       $<TARGET_FILE:hirobarun> -n 16 --nodes ${nodes} $<TARGET_FILE:transactions_races> hot ${seconds})
     with(${test} TIMEOUT=60 ${words})
     set_tests_properties(${test} PROPERTIES TIMEOUT 120)

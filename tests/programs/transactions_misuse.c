@@ -274,6 +274,61 @@ static void locks_across(void) {
   HIROBA_ATOMIC { sms_unlock(1); } /* first */
 }
 
+/* Races of other accesses with those of transactions, for option check. */
+static void add_one(int64_t* to) {
+  HIROBA_ATOMIC { hiroba_tx_store_int64(to, hiroba_tx_load_int64(to) + 1); }
+}
+static int64_t look(void) { return *(volatile int64_t*)&data[0]; }
+static void set(void) { *(volatile int64_t*)&data[0] = 0; }
+/* A rank that runs no transactions; one that does, before and after, of other data; and writes. */
+static void plain_load(void) {
+  if (sms_rank == 0) add_one(&data[0]);
+  else look();
+  sms_barrier();
+}
+static void plain_load_between(void) {
+  int64_t* const other = &data[64 + sms_rank * 64];
+  if (sms_rank == 0) {
+    usleep(100000);
+    add_one(&data[0]);
+  } else {
+    add_one(other);
+    look();
+    usleep(300000);
+    add_one(other);
+  }
+  sms_barrier();
+}
+static void plain_store(void) {
+  if (sms_rank == 0) add_one(&data[0]);
+  else set();
+  sms_barrier();
+}
+/* No races: objects are prepared, made public, taken back. */
+static void handed_over(void) {
+  int64_t** const box = (int64_t**)&data[8];
+  if (sms_rank == 0) {
+    int64_t* const o = hiroba_tx_malloc(64);
+    for (int i = 0; i < 8; ++i) o[i] = i;
+    if (sms_nnodes > 1) hiroba_tx_fence();
+    HIROBA_ATOMIC { hiroba_tx_store_pointer((void**)box, o); }
+  } else {
+    int64_t* volatile o;
+    HIROBA_ATOMIC {
+      o = hiroba_tx_load_pointer((void**)box);
+      if (o == NULL) hiroba_tx_retry();
+      hiroba_tx_store_int64(&o[1], hiroba_tx_load_int64(&o[0]));
+      hiroba_tx_store_pointer((void**)box, NULL);
+    }
+    if (sms_nnodes > 1) hiroba_tx_fence();
+    for (int i = 0; i < 8; ++i) o[i] += o[1];
+    hiroba_tx_free(o);
+  }
+  add_one(&data[0]);
+  sms_barrier();
+  look();
+}
+
 typedef struct {
   const char* name;
   void (*run)(void);
@@ -324,7 +379,11 @@ static const Case cases[] = {CASE(barrier),
                              CASE(restart_alone),
                              CASE(alone_for_ever),
                              CASE(reads_for_ever),
-                             CASE(locks_across)};
+                             CASE(locks_across),
+                             CASE(plain_load),
+                             CASE(plain_load_between),
+                             CASE(plain_store),
+                             CASE(handed_over)};
 
 int main(int argc, char** argv) {
   sms_startup(&argc, &argv);

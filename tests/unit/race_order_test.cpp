@@ -62,6 +62,17 @@ TEST_F(RaceOrder, OrderGoesByWayOfAThirdRank) {
   EXPECT_FALSE(ordered(0, 0, 1, 0));
 }
 
+TEST_F(RaceOrder, TransactionsOrderByTheirPositionsWhateverThreadsOfARankDo) {
+  constexpr uint32_t transactions = SyncEvent::transactions;
+  note(0, acquire, transactions, 4), note(0, release, transactions, 4);
+  note(1, acquire, transactions, 3), note(1, acquire, transactions, 9), note(1, acquire, transactions, 5);
+  note(1, release, transactions, 5);
+  EXPECT_TRUE(ordered(0, 0, 1, 2));   // before position 4, after the begin of 9
+  EXPECT_TRUE(ordered(0, 0, 1, 3));   // and later in that rank
+  EXPECT_FALSE(ordered(0, 0, 1, 1));  // in position 3
+  EXPECT_FALSE(ordered(0, 2, 1, 2));  // after position 4
+}
+
 TEST_F(RaceOrder, WhatIsNotKnownCountsAsOrder) {
   note(0, any), note(1, any);
   EXPECT_TRUE(ordered(0, 0, 1, 1));

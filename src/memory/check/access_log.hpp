@@ -17,19 +17,23 @@ namespace hiroba {
 
 // One access whose bytes are known exactly.
 struct AccessRecord {
-  enum Kind : uint16_t { read = 1, write = 2, atomic = 4, frees = 8 };  // a free of an object writes all of it
-  uint64_t address;                                                     // an offset from the start of the address range
+  // A free of an object writes all of it.
+  enum Kind : uint16_t { read = 1, write = 2, atomic = 4, frees = 8, transaction = 16 };
+  uint64_t address;  // an offset from the start of the address range
   uint16_t bytes, kind;
   uint32_t segment;   // synchronisations of the rank before it, in this epoch
   const void* place;  // in the rank's code; for a free its text, "main.c:12"
   uint64_t end() const { return address + bytes; }
   uint64_t page() const { return address >> page_shift; }
   bool writes() const { return (kind & write) != 0; }
+  bool in_transaction() const { return (kind & transaction) != 0; }
 };
 
 // An event that may order accesses of different ranks within an epoch. `any`: an atomic or a sync, whose order is not
 // known.
 struct SyncEvent {
+  // Transactions are turns of a lock of their own, whose tickets are their order.
+  static constexpr uint32_t transactions = UINT32_MAX;
   enum Kind : uint32_t { acquire, release, any };
   Kind kind;
   uint32_t lock, ticket;

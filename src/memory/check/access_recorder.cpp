@@ -294,6 +294,32 @@ void AccessRecorder::access(const char* address, size_t bytes, int kind, const v
   }
 }
 
+// Twins do not show which rank has written.
+void TransactionAccesses::access(const char* address, size_t bytes, bool writes) const {
+  AccessRecorder& r = recorder_;
+  const void* const place = calling_place();
+  const std::lock_guard<SignalSafeLock> guard(r.lock_);
+  const uint64_t number = static_cast<uint64_t>(address - r.config_.base) >> page_shift;
+  const Array* const array = r.config_.arrays->live(number);
+  if (array == nullptr || !array->watched || r.asleep_) return;
+  r.record(address, bytes, (writes ? AccessRecord::write : AccessRecord::read) | AccessRecord::transaction, place);
+  r.config_.log->touch(number, r.epoch_, r.config_.job.rank, writes);
+  if (writes) r.blur(number);
+}
+
+uint32_t TransactionAccesses::begin_turn() const {
+  const std::lock_guard<SignalSafeLock> guard(recorder_.lock_);
+  const uint64_t event = log().events;
+  if (event == RankLog::most_events) return log().too_many_events = true, RankLog::most_events;
+  log().event[log().events++] = {SyncEvent::acquire, SyncEvent::transactions, 0};
+  return static_cast<uint32_t>(event);
+}
+
+void TransactionAccesses::end_turn(uint32_t event, uint32_t ticket) const {
+  if (event < RankLog::most_events) log().event[event].ticket = ticket;
+  recorder_.note(SyncEvent::release, SyncEvent::transactions, ticket);
+}
+
 // ---- the heap ------------------------------------------------------------------------------------------------------
 
 // Leaves the heap open for good once it has too many open pages: objects lie anywhere, and each page that is open alone

@@ -97,6 +97,7 @@ class AccessRecorder {
 
  private:
   friend class UnseenAccess;
+  friend class TransactionAccesses;
   struct Page {
     enum Open : uint8_t { closed, reading, writing };
     uint8_t open;
@@ -130,6 +131,22 @@ class AccessRecorder {
   size_t stream_turn_ = 0;
   bool traced_ = false, asleep_ = false;
   SignalSafeLock lock_;
+};
+
+// Records what transactions access, past the program's view, and their order. Thread-safe.
+class TransactionAccesses {
+ public:
+  explicit TransactionAccesses(AccessRecorder& recorder) : recorder_(recorder) {}
+
+  void access(const char* address, size_t bytes, bool writes) const;
+  // A transaction begins; its ticket, which orders it among all, is known at its end.
+  uint32_t begin_turn() const;
+  void end_turn(uint32_t event, uint32_t ticket) const;
+
+ private:
+  RankLog& log() const { return recorder_.config_.log->of(recorder_.config_.job.rank); }
+
+  AccessRecorder& recorder_;
 };
 
 // While the object lives, this thread's accesses to these bytes do not count as the program's.

@@ -15,7 +15,12 @@ Order::Order(const AccessLog& log, int nranks)
     unknown_ = unknown_ || of.too_many_events;
     for (uint32_t i = 0; i < of.events; ++i) {
       const SyncEvent& event = of.event[i];
-      if (event.kind == SyncEvent::acquire) turns_[rank][event.lock].push_back({event.ticket, i});
+      // Threads of a rank may have transactions at the same time, whose tickets are then not in order: the first turn
+      // after a ticket is the first one that exceeds it.
+      if (event.kind == SyncEvent::acquire) {
+        std::vector<Turn>& turns = turns_[rank][event.lock];
+        turns.push_back({turns.empty() ? event.ticket : std::max(turns.back().ticket, event.ticket), i});
+      }
       if (event.kind == SyncEvent::any) first_any_[rank] = std::min(first_any_[rank], i);
     }
   }

@@ -152,7 +152,8 @@ void RaceChecker::compare_records(const std::vector<Item>& items, Order& order, 
     const uint64_t value_end = a->record.writes() ? end_of_value(a->record.end() - 1) : a->record.end();
     for (auto b = a + 1; b != items.end() && b->record.address < value_end; ++b) {
       if (b->record.address >= a->record.end() && !b->record.writes()) continue;
-      const bool atomic = (a->record.kind & b->record.kind & AccessRecord::atomic) != 0;
+      constexpr int together = AccessRecord::atomic | AccessRecord::transaction;
+      const bool atomic = (a->record.kind & b->record.kind & together) != 0;
       if (a->rank == b->rank || atomic || (!a->record.writes() && !b->record.writes())) continue;
       if (order.ordered(a->rank, a->record.segment, b->rank, b->record.segment)) continue;
       if (a->record.writes()) add(*a, *b, b->record.address, false, out);
@@ -238,18 +239,21 @@ void RaceChecker::report(const Race& race, const Array& array) {
             : writes ? "writes"
                      : "reads",
             accessed,
-            in_code(near    ? "near"
-                    : frees ? "at"
-                            : "in",
+            in_code(near                                           ? "near"
+                    : frees                                        ? "at"
+                    : (side.kind & AccessRecord::transaction) != 0 ? "in a transaction in"
+                                                                   : "in",
                     side.text)};
   };
+  const bool transaction = ((a.kind | b.kind) & AccessRecord::transaction) != 0;
   const std::string remedy =
       freed        ? "free it when no rank uses it any more: after a barrier, or under the lock of those that use it"
       : race.apart ? format(
                          "these are different bytes of one value, of which one write remains: if they are members of a "
                          "structure, declare the smallest by %s",
                          phrases().set_scalar)
-                   : "put a barrier between the two, or a lock around both";
+      : transaction ? "access it in transactions only, or put a barrier between the two"
+                    : "put a barrier between the two, or a lock around both";
   const std::string text =
       race_text("race", race.object[0] == '\0' ? array.name : race.object, access(a, what, race.near),
                 access(b, "it", false), "with no barrier between and no lock that both hold; " + remedy);
