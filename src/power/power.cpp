@@ -205,7 +205,13 @@ Status Power::finish(const char* call, std::string& table) {
     return Status::error("%s: region '%s', begun at %s, has not ended; call hiroba_energy_end before", call,
                          name.c_str(), region.place.c_str());
   }
-  p.sampler.stop();
+  // The first rank of a node samples until all have arrived, and the others take their share of what it has read last.
+  Barriers& barriers = p.around.collective->barriers();
+  const bool leads = p.around.job.leads();
+  HIROBA_TRY(barriers.all(call));
+  if (leads) p.sampler.stop();
+  HIROBA_TRY(barriers.all(call));
+  if (!leads) p.sampler.stop();
   p.running = false;
   Texts all;
   HIROBA_TRY(gather(p, call, report_of(p).packed(), all));

@@ -24,7 +24,7 @@ class Power {
   struct Settings {
     bool on = false;
     EnergyPlaces places;
-    double period = 0.01;  // seconds between two samples
+    double period = 0.02;  // seconds between two samples
     double idle = -1;      // watts of a machine that does nothing; negative: they are measured at the start
     bool timeline = false;
 

@@ -1,4 +1,5 @@
 /* A program whose energy is measured. power CASE [SECONDS]:
+ *   late: the last rank computes for a second more than the others;
  *   regions: rank 0 computes for SECONDS in region "work", while the others wait in a barrier; then all are in "both";
  *   devices: the watts of each device, over half a second; and others, which are mistakes. */
 #include <device.h>
@@ -73,6 +74,7 @@ static void exits(void) {
   exit(3);
 }
 
+static void late(void) { compute(sms_rank == sms_nprocs - 1 ? 1 : 0.1); }
 static void devices(void) {
   for (int d = 0; d < hiroba_device_count(); ++d) {
     const char *before = NULL, *after = NULL;
@@ -88,9 +90,17 @@ int main(int argc, char** argv) {
   const struct {
     const char* name;
     void (*function)(void);
-  } mistakes[] = {{"twice", twice},         {"not_open", not_open}, {"left_open", left_open}, {"no_name", no_name},
-                  {"null_name", null_name}, {"end_null", end_null}, {"long_name", long_name}, {"too_many", too_many},
-                  {"exits", exits},         {"devices", devices}};
+  } mistakes[] = {{"twice", twice},
+                  {"not_open", not_open},
+                  {"left_open", left_open},
+                  {"no_name", no_name},
+                  {"null_name", null_name},
+                  {"end_null", end_null},
+                  {"long_name", long_name},
+                  {"too_many", too_many},
+                  {"exits", exits},
+                  {"devices", devices},
+                  {"late", late}};
   if (argc > 1 && strcmp(argv[1], "too_early") == 0) hiroba_energy_begin("solve");
   sms_startup(&argc, &argv);
   if (argc > 2) regions(atof(argv[2]));

@@ -143,6 +143,15 @@ class Power(unittest.TestCase):
         self.assertIn("node 2 is on the machine of node 0, whose energy is counted once", table.text)
         self.assertAlmostEqual(table.row("region work", 0).watts, 50 / 3, delta=2)
 
+    def test_a_rank_that_ends_late(self) -> None:
+        """The first rank, which has ended, reads the counters until all have."""
+        with Machine() as machine:
+            table, _ = self.table(machine, [PROGRAMS / "power", "late"], "-n", 2, "--power-idle", 0)
+        computing = table.row("computing", 1)
+        self.assertAlmostEqual(computing.seconds, 1, delta=0.2)
+        self.assertAlmostEqual(computing.watts, 25, delta=2)
+        self.assertAlmostEqual(table.row("waiting in sms_shutdown", 0).watts, 25, delta=2)
+
     def test_tasks_by_name(self) -> None:
         with Machine() as machine:
             table, _ = self.table(machine, [PROGRAMS / "power_tasks", 0.15], "-n", 1, "--power-idle", 0)

@@ -133,7 +133,7 @@ constexpr std::array table = {
     Option{"power", OptionKind::flag, "no", "yes|no",
            "Measure the energy of the machines, and print when the program ends, per node: joules, watts and the "
            "energy-delay product; per rank: what they were spent on, by regions of the program, tasks, and waiting."},
-    Option{"power-period", OptionKind::number, "10", "MILLISECONDS",
+    Option{"power-period", OptionKind::number, "20", "MILLISECONDS",
            "With option power, the time between two samples of the counters, and of what each rank does: 1 to 1000."},
     Option{"power-idle", OptionKind::text, "measure", "measure|WATTS",
            "With option power, what a machine uses that does nothing, which the table subtracts. measure: all ranks "
