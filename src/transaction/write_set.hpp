@@ -4,6 +4,7 @@
 // Owner: a Transaction, whose thread alone uses it. add() allocates only when it grows.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -100,6 +100,30 @@ TEST(Transactions, LoseNoUpdate) {
   EXPECT_EQ(count, 2 * each);
 }
 
+// A thread takes the words out of the others' sight, uses them without transactions, and gives them back.
+TEST(Transactions, LeaveMemoryThatIsPrivate) {
+  static TransactionProcess process;
+  static uint64_t is_public = 1, words[32] = {}, wrong = 0;
+  constexpr uint64_t each = 5000;
+  std::thread other([] {
+    Transaction own(process);
+    for (uint64_t i = 0; i < each; ++i)
+      run(own, [&] {
+        if (own.load(&is_public) == 0) return;
+        for (uint64_t& word : words) own.store(&word, own.load(&word) + 1);
+      });
+  });
+  Transaction mine(process);
+  for (uint64_t i = 0; i < each; ++i) {
+    run(mine, [&] { mine.store(&is_public, uint64_t{0}); });
+    for (uint64_t& word : words) wrong += word != words[0] ? 1 : 0;
+    for (uint64_t& word : words) word = i;
+    run(mine, [&] { mine.store(&is_public, uint64_t{1}); });
+  }
+  other.join();
+  EXPECT_EQ(wrong, 0U);
+}
+
 TEST(Transactions, StoreTheirBytesOnly) {
   static TransactionProcess process;
   Transaction own(process);
