@@ -84,19 +84,25 @@ static inline int64_t critical_random(uint64_t* state, int64_t below) {
   return (int64_t)((*state * UINT64_C(0x2545f4914f6cdd1d) >> 33) % (uint64_t)below);
 }
 
-/* The transactions of all ranks, ended by a NULL name. */
-enum { CRITICAL_FIGURES = 7 };
+/* The transactions of all ranks, ended by a NULL name. after_N: those that have committed after N aborts or more. */
+enum { CRITICAL_COUNTS = 6, CRITICAL_BINS = 16, CRITICAL_FIGURES = CRITICAL_COUNTS + CRITICAL_BINS + 1 };
 static inline void critical_figures(tiled_figure out[CRITICAL_FIGURES]) {
+  static const char* const bins[CRITICAL_BINS] = {"after_0",    "after_1",    "after_2",    "after_4",
+                                                  "after_8",    "after_16",   "after_32",   "after_64",
+                                                  "after_128",  "after_256",  "after_512",  "after_1024",
+                                                  "after_2048", "after_4096", "after_8192", "after_16384"};
   hiroba_tx_statistics mine;
   hiroba_tx_stats(&mine);
-  const tiled_figure figures[CRITICAL_FIGURES] = {{"commits", (double)shared_total(mine.commits)},
-                                                  {"read_only", (double)shared_total(mine.read_only)},
-                                                  {"aborts", (double)shared_total(mine.aborts)},
-                                                  {"irrevocable", (double)shared_total(mine.irrevocable)},
-                                                  {"most_aborts", sms_reduce_double((double)mine.most_aborts, SMS_MAX)},
-                                                  {"messages", (double)shared_total(mine.messages)},
-                                                  {NULL, 0}};
+  const tiled_figure figures[CRITICAL_COUNTS] = {{"commits", (double)shared_total(mine.commits)},
+                                                 {"read_only", (double)shared_total(mine.read_only)},
+                                                 {"aborts", (double)shared_total(mine.aborts)},
+                                                 {"irrevocable", (double)shared_total(mine.irrevocable)},
+                                                 {"most_aborts", sms_reduce_double((double)mine.most_aborts, SMS_MAX)},
+                                                 {"messages", (double)shared_total(mine.messages)}};
   memcpy(out, figures, sizeof figures);
+  for (int i = 0; i < CRITICAL_BINS; i++)
+    out[CRITICAL_COUNTS + i] = (tiled_figure){bins[i], (double)shared_total(mine.histogram[i])};
+  out[CRITICAL_FIGURES - 1] = (tiled_figure){NULL, 0};
 }
 
 #endif

@@ -19,13 +19,14 @@ typedef struct kmeans {
   critical with;
   int around, chunk, seed;
   double threshold;
-  bool raw;
+  bool raw, gather;
   points points;
   /* shared */
   progress* progress;
   int32_t* member; /* the cluster of each point */
   char* sums;      /* of each cluster: the number of its points, and the sum of each dimension */
   size_t sums_bytes;
+  char* own;         /* of each thread, for option gather: the same */
   int passes, wrong; /* passes in which not each point was counted once */
   bool done;
 } kmeans;
@@ -40,14 +41,18 @@ static const option options[] = {
      offsetof(kmeans, threshold)},
     {"--raw", NULL, "do not scale each dimension to mean 0 and deviation 1", OPTION_FLAG, offsetof(kmeans, raw)},
     {"--chunk", "N", "points that a thread takes at a time (default 3)", OPTION_NUMBER, offsetof(kmeans, chunk)},
+    {"--gather", NULL, "a thread adds up its chunk by itself, and then each cluster of it to the sums", OPTION_FLAG,
+     offsetof(kmeans, gather)},
     {"--with", "WAY", "transactions (default), locks, one-lock, nothing", OPTION_TEXT, offsetof(kmeans, with_name)},
     {"--seed", "K", "of the points (default 1)", OPTION_COUNT, offsetof(kmeans, seed)},
     TILED_OPTIONS(kmeans, run),
 };
 enum { OPTIONS = sizeof options / sizeof options[0] };
 
-static int64_t* members(const kmeans* k, int cluster) { return (int64_t*)(k->sums + k->sums_bytes * (size_t)cluster); }
-static double* sums(const kmeans* k, int cluster) { return (double*)(members(k, cluster) + 1); }
+static int64_t* members(const kmeans* k, char* of, int cluster) {
+  return (int64_t*)(of + k->sums_bytes * (size_t)cluster);
+}
+static double* sums(const kmeans* k, char* of, int cluster) { return (double*)(members(k, of, cluster) + 1); }
 
 /* ---- critical sections ------------------------------------------------------------------------------------------- */
 
@@ -78,29 +83,39 @@ static int64_t add_alone(const kmeans* k, int64_t* to, int64_t more) {
   return before;
 }
 
-static void add_to_sums(const kmeans* k, int cluster, const double* at) {
-  double* const sum = sums(k, cluster);
-  add(k->with, members(k, cluster), 1);
+/* `to` are sums, as k->sums; `at` is the sum of some points. */
+static void add_to_sums(const kmeans* k, critical with, char* to, int cluster, int64_t count, const double* at) {
+  double* const sum = sums(k, to, cluster);
+  add(with, members(k, to, cluster), count);
   for (int d = 0; d < k->points.dimensions; d++) {
-    if (k->with == CRITICAL_TRANSACTIONS) hiroba_tx_store_double(&sum[d], hiroba_tx_load_double(&sum[d]) + at[d]);
+    if (with == CRITICAL_TRANSACTIONS) hiroba_tx_store_double(&sum[d], hiroba_tx_load_double(&sum[d]) + at[d]);
     else sum[d] += at[d];
   }
 }
 
-static void add_point(const kmeans* k, int cluster, const double* at) {
+static void add_points(const kmeans* k, int cluster, int64_t count, const double* at) {
   if (k->with == CRITICAL_TRANSACTIONS) {
-    HIROBA_ATOMIC { add_to_sums(k, cluster, at); }
+    HIROBA_ATOMIC { add_to_sums(k, k->with, k->sums, cluster, count, at); }
     return;
   }
   lock(k, 1 + cluster);
-  add_to_sums(k, cluster, at);
+  add_to_sums(k, k->with, k->sums, cluster, count, at);
   unlock(k, 1 + cluster);
 }
 
 /* ---- passes ------------------------------------------------------------------------------------------------------ */
 
+/* Gives a chunk that a thread has added up by itself. */
+static void give(const kmeans* k, char* own) {
+  const points* const p = &k->points;
+  for (int c = 0; c < p->clusters; c++)
+    if (*members(k, own, c) > 0) add_points(k, c, *members(k, own, c), sums(k, own, c));
+  memset(own, 0, k->sums_bytes * (size_t)p->clusters);
+}
+
 static void work(const kmeans* k) {
   const points* const p = &k->points;
+  char* const own = k->own + (size_t)omp_get_thread_num() * k->sums_bytes * (size_t)p->clusters;
   int64_t moved = 0;
   for (;;) {
     const int64_t first = add_alone(k, &k->progress->next, k->chunk);
@@ -109,8 +124,10 @@ static void work(const kmeans* k) {
       const int cluster = points_nearest(p, i);
       moved += k->member[i] != cluster;
       k->member[i] = cluster;
-      add_point(k, cluster, points_row(p->at, p, i));
+      if (k->gather) add_to_sums(k, CRITICAL_NOTHING, own, cluster, 1, points_row(p->at, p, i));
+      else add_points(k, cluster, 1, points_row(p->at, p, i));
     }
+    if (k->gather) give(k, own);
   }
   add_alone(k, &k->progress->moved, moved);
 }
@@ -120,9 +137,10 @@ static void move_centres(kmeans* k) {
   points* const p = &k->points;
   int64_t all = 0;
   for (int c = 0; c < p->clusters; c++) {
-    const int64_t count = *members(k, c);
+    const int64_t count = *members(k, k->sums, c);
     all += count;
-    for (int d = 0; count > 0 && d < p->dimensions; d++) points_row(p->centre, p, c)[d] = sums(k, c)[d] / (double)count;
+    for (int d = 0; count > 0 && d < p->dimensions; d++)
+      points_row(p->centre, p, c)[d] = sums(k, k->sums, c)[d] / (double)count;
   }
   k->wrong += all != p->count;
   k->passes++;
@@ -169,6 +187,10 @@ static void begin(kmeans* k) {
   team_agree(team, points_make(&k->points, k->around, !k->raw, k->seed), TEAM_BAD_INPUT, "no memory for %d points",
              k->run.size);
   k->sums_bytes = (sizeof(int64_t) + (size_t)k->points.dimensions * sizeof(double) + LINE - 1) / LINE * LINE;
+  const size_t bytes = (size_t)k->run.threads * k->sums_bytes * (size_t)k->points.clusters;
+  k->own = aligned_alloc(LINE, bytes);
+  team_agree(team, k->own != NULL, TEAM_BAD_INPUT, "no memory for the sums of %d threads", k->run.threads);
+  memset(k->own, 0, bytes);
   k->progress = shared_rows(team, 1, 1, sizeof *k->progress, "the progress");
   k->sums = shared_rows(team, k->points.clusters, 1, k->sums_bytes, "the sums");
   k->member = shared_rows(team, k->run.size, 1, sizeof *k->member, "the clusters of the points");
@@ -206,5 +228,6 @@ int main(int argc, char** argv) {
   for (int i = 0; i < k.run.size && sms_rank == 0; i++) answer.bits += bits_of((uint64_t)i, &k.member[i], 4);
   k.run.steps = k.passes; /* for the rate */
   points_free(&k.points);
+  free(k.own);
   return tiled_finish(&k.run, &answer);
 }

@@ -29,8 +29,12 @@ void Commit::unlock_unchanged() {
 // ---- memory of this node alone -------------------------------------------------------------------------------------
 
 bool Commit::run_here(uint64_t& version) {
-  for (const WriteSet::Entry& entry : writes_.entries())
-    if (!lock_word(snapshot_.stripe_of(entry.address))) return unlock_unchanged(), false;
+  const StripeWord* latest = nullptr;  // neighbours in memory are often neighbours in the list
+  for (const WriteSet::Entry& entry : writes_.entries()) {
+    StripeWord& stripe = snapshot_.stripe_of(entry.address);
+    if (&stripe != latest && !lock_word(stripe)) return unlock_unchanged(), false;
+    latest = &stripe;
+  }
   version = domain_->clock.fetch_add(1, std::memory_order_acq_rel) + 1;
   // Nothing else has committed since the snapshot if the clock has advanced by this commit alone.
   if (version != snapshot_.version() + 1 && !snapshot_.is_valid(locks_)) return unlock_unchanged(), false;

@@ -13,19 +13,19 @@ void WriteSet::add(uint64_t address, uint64_t value, uint64_t mask) {
     entry.value = (entry.value & ~mask) | (value & mask), entry.mask |= mask;
     return;
   }
-  filter_ |= bit(address);
+  used_ = true;
   cells_[at] = {generation_, static_cast<uint32_t>(entries_.size())};
   entries_.push_back({address, value & mask, mask});
   if (entries_.size() * 2 <= cells_.size()) return;
   cells_.assign(cells_.size() * 2, Cell());
+  last_cell_ = cells_.size() - 1;
   index_all();
 }
 
 void WriteSet::index_all() {
-  filter_ = watched_ ? ~uint64_t{0} : 0;
+  used_ = watched_ || !entries_.empty();
   for (size_t i = 0; i < entries_.size(); ++i) {
     const uint64_t address = entries_[i].address;
-    filter_ |= bit(address);
     cells_[cell_of(address)] = {generation_, static_cast<uint32_t>(i)};
   }
 }

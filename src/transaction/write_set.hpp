@@ -23,19 +23,21 @@ class WriteSet {
   bool empty() const { return entries_.empty(); }
   const std::vector<Entry>& entries() const { return entries_; }
   // False if the word is not there; cheap.
-  bool may_have(uint64_t address) const { return filter_ != 0 && (filter_ & bit(address)) != 0; }
+  bool may_have(uint64_t address) const {
+    return used_ && (watched_ || cells_[first_cell(address)].generation == generation_);
+  }
   // Returns null if the word is not there.
   const Entry* find(uint64_t address) const {
     const uint32_t index = cells_[cell_of(address)].index(generation_);
     return index == none ? nullptr : &entries_[index];
   }
   // From now on may_have() is true for all words, until clear(): the user looks at each access.
-  void watch() { watched_ = true, filter_ = ~uint64_t{0}; }
+  void watch() { watched_ = used_ = true; }
   bool watched() const { return watched_; }
   // Stores the bytes that the mask selects.
   [[HIROBA_SHOWN]] void add(uint64_t address, uint64_t value, uint64_t mask);
   void clear() {
-    filter_ = 0, watched_ = false, savepoints_ = 0;
+    used_ = watched_ = false, savepoints_ = 0;
     if (!entries_.empty() || !undos_.empty()) forget();
   }
 
@@ -61,11 +63,10 @@ class WriteSet {
     uint64_t value, mask;
   };
   static uint64_t hash(uint64_t address) { return (address >> 3) * 0x9e3779b97f4a7c15; }
-  static uint64_t bit(uint64_t address) { return uint64_t{1} << (hash(address) >> 58); }
+  size_t first_cell(uint64_t address) const { return hash(address) >> 32 & last_cell_; }
   // Returns the cell with this word, or the free one where it belongs.
   size_t cell_of(uint64_t address) const {
-    size_t at = hash(address) >> 32 & (cells_.size() - 1);
-    for (;; at = (at + 1) & (cells_.size() - 1)) {
+    for (size_t at = first_cell(address);; at = (at + 1) & last_cell_) {
       const uint32_t index = cells_[at].index(generation_);
       if (index == none || entries_[index].address == address) return at;
     }
@@ -73,11 +74,12 @@ class WriteSet {
   void index_all();
   void forget();
 
-  uint64_t filter_ = 0;
+  bool used_ = false;  // there are entries, or `watched_` is set
+  uint32_t generation_ = 1;
+  size_t last_cell_ = first_cells - 1;
   bool watched_ = false;
   std::vector<Entry> entries_;
   std::vector<Cell> cells_;  // a power of two, at least twice as many as entries
-  uint32_t generation_ = 1;
   int savepoints_ = 0;
   std::vector<Undo> undos_;
 };
