@@ -116,7 +116,7 @@ class Programs:
 
 def launch(build: Path, shape: str, app: str, *words: object) -> Contestant:
     ranks, nodes = SHAPES[shape]
-    start = [build / "bin" / "hirobarun", "-n", str(ranks), "--nodes", str(nodes), "--threads", "1"]
+    start: list[str | Path] = [build / "bin" / "hirobarun", "-n", str(ranks), "--nodes", str(nodes), "--threads", "1"]
     return Contestant(shape, [*start, build / "bin" / f"{app}_hiroba", *map(str, words), "--json", "-"])
 
 
@@ -192,8 +192,8 @@ class Bench:
             given = [1024, 20, threads, self.work.operations // 10]
             without = [PLAIN] if threads > 1 else []
             self.compete(f"accounts, {threads} threads", self.programs.contestants("bank", given, without))
-        given = ["--size", 1024, "--steps", 4, "--operations", self.work.operations // 40]
-        self.compete("accounts, ranks", [launch(self.build, shape, "bank", *given) for shape in SHAPES], counted)
+        words = ["--size", 1024, "--steps", 4, "--operations", self.work.operations // 40]
+        self.compete("accounts, ranks", [launch(self.build, shape, "bank", *words) for shape in SHAPES], counted)
 
     def kmeans(self) -> None:
         size = ["--size", 2000, "--dimensions", 8] if self.small else ["--size", 65536, "--dimensions", 32]
