@@ -62,6 +62,12 @@ foreach(line "plain_load 1" "plain_load 2" "plain_load_between 1" "plain_store 1
     set_tests_properties(${test} PROPERTIES PASS_REGULAR_EXPRESSION "race on .*: ${first}, and ${second}.*exit status")
   endif()
 endforeach()
+# Messages between nodes, where memory is reached by nothing else.
+test_program(transactions_messages transactions_messages.c)
+foreach(wire ucx mpi)
+  hiroba_run_test(programs.transactions.messages.${wire} 3 3 transactions_messages MATCH ".*done" SECONDS 60)
+  with(programs.transactions.messages.${wire} TIMEOUT=30 TRANSPORT=${wire})
+endforeach()
 # Anomalies. Each line: name, ranks, nodes, rounds; then options. 16 ranks are many for one word.
 test_program(transactions_races transactions_races.c)
 foreach(line "pair 2 1 100000" "two_nodes 2 2 50000" "narrow 3 1 50000 TRANSACTION_STRIPE=16" "check 2 1 200 CHECK=yes"
