@@ -45,7 +45,7 @@ def trees(programs: Path, operations: int) -> dict[str, list[float]]:
     rates: dict[str, list[float]] = {way: [] for way in WAYS}
     for shape in SHAPES:
         for way in WAYS:
-            few = operations // (50 if shape[0] > 1 and way != "transactions" else 1)  # each waits for the last one
+            few = operations // (200 if shape[0] > 1 and way != "transactions" else 1)  # each waits for the last one
             report = run(programs, shape, "rbtree_hiroba", "--with", way, "--operations", few, "--steps", 5)
             rates[way].append(rate(report))
         print("    " + ", ".join(f"{way} {rates[way][-1]:.2f}" for way in WAYS) + " million operations/s")
