@@ -145,6 +145,30 @@ void hiroba_tx_cancel(hiroba_tx_frame* frame);
 /* Waits as hiroba_tx_retry does, and returns. The transaction is undone; it is to begin again. */
 void hiroba_tx_await(hiroba_tx_frame* frame);
 
+/* ---- what hirobacc makes of #pragma hiroba atomic (docs/transactions.md) ---------------------------------------- */
+
+/* Runs block(data) as a transaction. Returns 1 if it has committed, 0 if the program has aborted it. */
+int hiroba_tx_run(void (*block)(void* data), void* data, const char* place);
+/* Load and store an object of any size and alignment; `to` and `from` are the caller's own. An object on the stack that
+ * is younger than the transaction is used directly: a restart has no use for it. */
+void hiroba_tx_get(void* to, const void* at, size_t bytes);
+void hiroba_tx_put(void* at, const void* from, size_t bytes);
+/* Stores the bytes that are not as they were in `old`. */
+void hiroba_tx_put_changed(void* at, const void* from, const void* old, size_t bytes);
+/* The functions of C; each argument may be memory that transactions use. In a transaction. */
+void* hiroba_tx_memcpy(void* to, const void* from, size_t bytes);
+void* hiroba_tx_memmove(void* to, const void* from, size_t bytes);
+void* hiroba_tx_memset(void* at, int value, size_t bytes);
+int hiroba_tx_memcmp(const void* first, const void* second, size_t bytes);
+size_t hiroba_tx_strlen(const char* text);
+int hiroba_tx_strcmp(const char* first, const char* second);
+int hiroba_tx_strncmp(const char* first, const char* second, size_t bytes);
+char* hiroba_tx_strcpy(char* to, const char* from);
+char* hiroba_tx_strncpy(char* to, const char* from, size_t bytes);
+char* hiroba_tx_strcat(char* to, const char* from);
+char* hiroba_tx_strchr(const char* text, int value);
+void* hiroba_tx_calloc(size_t count, size_t bytes);
+
 #ifdef __cplusplus
 }
 #endif

@@ -31,7 +31,8 @@ class Transaction {
     void (*restart)(void* context) = nullptr;
     void* context = nullptr;
     const char* place = "";
-    bool calls_checked = false;  // a compiler has checked which functions it calls
+    bool calls_checked = false;   // a compiler has checked which functions it calls
+    const void* stack = nullptr;  // memory of the stack below it belongs to functions that the block has called
   };
   explicit Transaction(TransactionProcess& process)
       : snapshot_(process), process_(process), commit_(process, snapshot_, writes_) {

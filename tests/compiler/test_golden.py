@@ -65,6 +65,9 @@ class Golden(CompilerTest):
     def test_task(self) -> None:
         self.check("task")
 
+    def test_transaction(self) -> None:
+        self.check("transaction")
+
     def test_nothing_left_over(self) -> None:
         for expected in GOLDEN.glob("*.expected"):
             self.assertTrue(expected.with_suffix(".c").exists(), expected)
@@ -74,7 +77,8 @@ class Golden(CompilerTest):
         """Of those that people switch on; the programs themselves give none."""
         strict = ("-std=c99", "-pedantic", "-Wshadow", "-Wconversion", "-Wcast-qual", "-Wstrict-prototypes", "-Wundef")
         smint = ("smint_for", "smint_for_omp", "smint_later", "smint_repeat", "smint_collapse", "smint_tasks")
-        for name in (*smint, "task_taskwait", "task_cholesky"):
+        transactions = (f"transaction_{name}" for name in ("called", "locals", "types"))
+        for name in (*smint, "task_taskwait", "task_cholesky", *transactions):
             with self.subTest(name):
                 self.compiled(*FLAGS, *strict, "-c", GOLDEN / f"{name}.c", "-o", self.folder / "out.o")
 

@@ -70,7 +70,7 @@ class Pointing:
     def _quoted(self, line: str, file: str, number: int, shift: int) -> str:
         """Returns a line below a message: the user's line for a translated one, and a caret below the word."""
         bare, original = re.fullmatch(r"( *\d+ \| )?(.*)", line), original_line(file, number)
-        if bare is not None and original is not None:
+        if bare is not None and (bare[1] or bare[2]) and original is not None:
             as_it_was = as_written(original.rstrip())
             written = {as_written(text).rstrip() for _, text in self._lines.get((file, number), [])}
             if bare[2].rstrip() in {*written, as_it_was.expandtabs(8)}:

@@ -6,9 +6,10 @@ from .core.notation import Notation
 from .mpc.notation import MPC
 from .smint.notation import SMINT
 from .task.notation import TASK
+from .transaction.notation import TRANSACTION
 from .xmp.notation import XMP
 
 # In the order of rewriting: expressions come before the loops around them.
-NOTATIONS: tuple[Notation, ...] = (MPC, XMP, SMINT, TASK)
+NOTATIONS: tuple[Notation, ...] = (MPC, XMP, SMINT, TASK, TRANSACTION)
 # Calls that start the job.
 STARTS = frozenset({"sms_startup", *(name for notation in NOTATIONS for name in notation.starts)})

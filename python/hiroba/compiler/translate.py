@@ -75,7 +75,9 @@ def rewrite(unit: Unit, parts: list[Part]) -> None:
     unit.rewriter.rename_all()
     pragmas.rewrite(unit.rewriter, unit.bounds)
     unit.rewriter.rewrite_memory()
-    start_in_main(unit, next(filter(None, (part.start() for part in parts)), ""))
+    start = next(filter(None, (part.start() for part in parts)), "")
+    if start or any(part.needs_job() for part in parts):
+        start_in_main(unit, start)
     end_if_wrong(source)
     if source.edits:
         summaries.add(summaries.Summaries(every_rank).file(), source)

@@ -225,7 +225,7 @@ TX_EXPORT int hiroba_tx_begin(hiroba_tx_frame* frame) {
   Transaction* const running = Transaction::running();
   if (running == nullptr) {
     if (frame->open < 0) return frame->open = 0;  // aborted by the program
-    mine().begin({run_again, frame, frame->place, frame->calls_checked != 0}, false);
+    mine().begin({run_again, frame, frame->place, frame->calls_checked != 0, __builtin_frame_address(0)}, false);
     return 1;
   }
   if (running->depth() >= HIROBA_TX_MOST_NESTED)

@@ -213,15 +213,15 @@ class Declared:
         return None
 
     def member_of(self, base: Type | None, name: str) -> Type | None:
-        declarator = self._member(base, name)
+        declarator = self.member(base, name)
         return self.type_of_declarator(declarator) if declarator is not None else None
 
     def is_bit_field(self, base: Type | None, name: str) -> bool:
-        declarator = self._member(base, name)
+        declarator = self.member(base, name)
         behind = declarator.next_sibling if declarator is not None else None
         return behind is not None and behind.type == "bitfield_clause"
 
-    def _member(self, base: Type | None, name: str) -> Node | None:
+    def member(self, base: Type | None, name: str) -> Node | None:
         node = base.node if base is not None else None
         return self._member_of_body(node.child_by_field_name("body"), name) if node is not None else None
 

@@ -44,6 +44,9 @@ class Unit:
         self.covered: list[tuple[int, int]] = []  # statements of one rank, or of shared-out loops
         self.same: dict[int, frozenset[str]] = {}  # names, the same on all ranks after this statement
         self.bounds: list[tuple[int, tuple[str, ...]]] = []  # positions and names of variables of the compiler
+        self.spelled: list[
+            tuple[int, int, int, str]
+        ] = []  # in a statement that moves: a declarator's id, its name there
 
     def parse(self) -> None:
         root = parse(self.found.text)
@@ -125,6 +128,10 @@ class Part:
         """Returns the function that main has to call first, if it does not start the job itself."""
         return ""
 
+    def needs_job(self) -> bool:
+        """Returns true if what the file uses of the notation works only after the start of the job."""
+        return self.first_use() is not None
+
     # ---- for implementations ----
 
     def place(self, directive: Directive) -> str:
@@ -148,7 +155,7 @@ class Part:
 
     @property
     def directives(self) -> list[Directive]:
-        return [d for d in self.found.directives if d.family == self.notation.family]
+        return [d for d in self.found.directives if any(d.kind is kind for kind in self.notation.directives)]
 
     @property
     def is_included(self) -> bool:
@@ -184,6 +191,7 @@ class Notation:
     self_starting: str = ""  # a word of its header, if main of its programs has to start the job
     beside: tuple[str, ...] = ()  # other headers of Hiroba that files with the notation include, too
     family: str = ""  # of its directives: the word after #pragma
+    common_family: bool = False  # another notation has directives of this family, too
     directives: tuple[Kind, ...] = ()  # in the order in which messages list them
     absent: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # directives that are refused: message, remedy
     any_case: bool = False  # PARALLEL is parallel
@@ -197,7 +205,10 @@ class Notation:
 
     @property
     def _line(self) -> re.Pattern[str]:
-        return directive_lines([self.family])
+        names = (kind.name for kind in self.directives)
+        return directive_lines(
+            [rf"{self.family}(?=[ \t]+(?:{'|'.join(names)})\b)" if self.common_family else self.family]
+        )
 
     def is_written(self, text: str) -> bool:
         """Returns true if a file uses it, so that it needs the header."""
@@ -213,17 +224,23 @@ class Notation:
         """Returns the words of its directives, which are no macros of the program's."""
         return {word for kind in self.directives for word in (kind.name, *kind.clauses, *kind.words)}
 
-    def take(self, source: Source, found: Found, line: Line) -> None:
-        """Reads a line of its family."""
+    def kind_of(self, line: Line) -> Kind | None:
+        name = self._name(line)
+        return next((kind for kind in self.directives if kind.name == name), None)
+
+    def _name(self, line: Line) -> str:
         words = line.words.text
         name = words[: len(words) - len(words.lstrip(NAME))]
-        name = name.lower() if self.any_case else name
-        kind = next((kind for kind in self.directives if kind.name == name), None)
+        return name.lower() if self.any_case else name
+
+    def take(self, source: Source, found: Found, line: Line, known: Sequence[str]) -> None:
+        """Reads a line of its family, which has these directives."""
+        name, kind = self._name(line), self.kind_of(line)
         if name in self.absent:
             source.error(line.at, *self.absent[name])
             found.refused.append(line.end)
         elif kind is None:
-            self._unknown(source, line)
+            self._unknown(source, line, known)
             found.refused.append(line.end)
         elif kind.take is not None:
             before = source.errors
@@ -235,10 +252,9 @@ class Notation:
                 gap = blank(found.text[line.at + 1 : line.end], 0, line.end - line.at - 1)
                 found.text = f"{found.text[: line.at]};{gap}{found.text[line.end :]}"
 
-    def _unknown(self, source: Source, line: Line) -> None:
+    def _unknown(self, source: Source, line: Line, known: Sequence[str]) -> None:
         words = line.words
-        name = words.text[: len(words.text) - len(words.text.lstrip(NAME))]
-        remedy = meant(name.lower() if self.any_case else name, [d.name for d in self.directives], tuple(self.absent))
+        remedy = meant(self._name(line), known, tuple(self.absent))
         word = next(iter(words.text.split()), "")
         shown = words.where(words.text.index(word)) if word else line.at
         source.error(shown, f"unknown directive #pragma {self.family} {word}".rstrip(), remedy)
@@ -253,14 +269,19 @@ def find_directives(
     source: Source, found: Found, notations: Sequence[Notation], preprocess: Callable[[str], str]
 ) -> None:
     """Adds the directives of all notations to `found`, in the order of the text."""
-    families = {notation.family.lower(): notation for notation in notations if notation.family}
+    families: dict[str, list[Notation]] = {}
+    for notation in notations:
+        families.setdefault(notation.family.lower(), []).append(notation)
+    families.pop("", None)
     lines = list(directive_lines(families).finditer(source.text))
     expand = Expand([line[2] for line in lines], {word for n in notations for word in n.words()}, preprocess)
     for line in lines:
         if source.of_user(line.start()):
             at = line.start() + line[0].index("#")
             words = expand(line[2], line.start(2))
-            families[line[1].lower()].take(source, found, Line(at, line.end(), words))
+            read, family = Line(at, line.end(), words), families[line[1].lower()]
+            known = [kind.name for notation in family for kind in notation.directives]
+            next((n for n in family if n.kind_of(read) is not None), family[0]).take(source, found, read, known)
 
 
 def directive(line: Line, kind: Kind, family: str) -> Directive:

@@ -6,7 +6,7 @@ import re
 
 from .declarators import enclosing, is_extern
 from .declared import FUNCTION, Declared
-from .source import ATTRIBUTE, COMPLEX, Move, Node, Source, one_line, text_of, walk
+from .source import ATTRIBUTE, COMPLEX, Edit, Move, Node, Source, one_line, text_of, walk
 from .spelling import GIVEN, How, Variable
 from .text import quoted
 
@@ -38,8 +38,8 @@ def refuse_types_of_block(source: Source, declared: Declared, statement: Node, o
             return
 
 
-def refuse_variable(source: Source, at: int, name: str, why: str, remedy: str) -> None:
-    source.error(at, f"the task cannot have `{name}`, because {why}", remedy)
+def refuse_variable(source: Source, at: int, name: str, why: str, remedy: str, of: str = "task") -> None:
+    source.error(at, f"the {of} cannot have `{name}`, because {why}", remedy)
 
 
 def name_of(function: Node) -> str:
@@ -57,10 +57,11 @@ def move(
     declared: str,
     others: str = "",
     last: str = "",
+    edits: tuple[Edit, ...] = (),
 ) -> None:
     """The function is called `name`, and gets a struct of the same name with these members. `begin`: the begin and
     the end of the directive; `declared`, `last`: the first and the last text in the body; `others`: functions that get
-    the struct, too."""
+    the struct, too; `edits`: those of the body alone."""
     at = beginning(source, function)
     here, there = source.place(begin[0]), source.place(at)
     head = f"static void {name}(void* hiroba_argument) {{"
@@ -82,6 +83,7 @@ def move(
             end,
             f"{before}\n# {line} {quoted(here.file)}\n",
             f"{source.text[end]}{last} }}\n# {there.line} {quoted(there.file)}\n",
+            edits,
         )
     )
 

@@ -22,6 +22,7 @@ ATTRIBUTE = re.compile(rf"\b__attribute(?:__)?\s*{BRACKETS}")
 TYPEOF = re.compile(rf"\b(?:__)?typeof(?:__)?\s*{BRACKETS}")
 COMPLEX = re.compile(r"\b(?:_Complex|__complex__)\b")  # the parser takes it for a name; see Declared
 Node = tree_sitter.Node
+Edit = tuple[int, int, str]  # begin, end, and the text in its place
 
 
 class CompileError(Exception):
@@ -45,19 +46,21 @@ class Place:
 
 @dataclass(frozen=True)
 class Move:
-    """The text between two places is also inserted at a third one, with C before and after it."""
+    """The text between two places is also inserted at a third one, with C before and after it. `edits`, if there are
+    any, are of this copy alone, in which they come before the others and nothing is inserted at its begin."""
 
     at: int
     begin: int
     end: int
     before: str
     after: str
+    edits: tuple[Edit, ...] = ()
 
 
 @dataclass
 class Source:
     text: str
-    edits: list[tuple[int, int, str]] = field(default_factory=list)
+    edits: list[Edit] = field(default_factory=list)
     moves: list[Move] = field(default_factory=list)  # at one place, the move that begins last is first
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
     downgraded: frozenset[str] = frozenset()  # options of complain() that are warnings
@@ -150,14 +153,18 @@ class Source:
 
     # ---- edits ----
 
-    def replace(self, begin: int, end: int, text: str) -> None:
+    def edit(self, begin: int, end: int, text: str) -> Edit:
+        """Returns an edit that keeps the lines."""
         old = self.text[begin:end]
         if LINE_MARKER.search(old):  # macros of system headers leave markers around what they become
             place = self.place(end)
             text += f'\n# {place.line} "{place.file}"\n'
         else:
             text += "\n" * (old.count("\n") - text.count("\n"))
-        self.edits.append((begin, end, text))
+        return begin, end, text
+
+    def replace(self, begin: int, end: int, text: str) -> None:
+        self.edits.append(self.edit(begin, end, text))
         self._edited.add(begin)
 
     def override(self, begin: int, end: int, text: str) -> None:
@@ -173,18 +180,29 @@ class Source:
         """Returns the text between two places with the edits between them."""
         return "".join(text for text, _, _ in self.pieces(begin, end))
 
-    def pieces(self, begin: int = 0, end: int | None = None) -> list[tuple[str, int, bool]]:
-        """Returns the same in pieces: each with its position in the source, and true if it is unchanged."""
+    def pieces(
+        self, begin: int = 0, end: int | None = None, copy: tuple[Edit, ...] = ()
+    ) -> list[tuple[str, int, bool]]:
+        """Returns the same in pieces: each with its position in the source, and true if it is unchanged. `copy`: the
+        edits of a copy."""
         stop = len(self.text) if end is None else end
-        moved = sorted(self.moves, key=lambda move: -move.begin)
-        changes = [(edit[0], edit[1], edit[2]) for edit in self.edits] + [(m.at, m.at, m) for m in moved]
+        changes: list[tuple[int, int, str | Move]] = [*copy]
+        if copy:
+            changes += [edit for edit in self.edits if (begin, begin) < edit[:2]]
+        else:
+            changes += self.edits
+            changes += [(m.at, m.at, m) for m in sorted(self.moves, key=lambda move: -move.begin)]
         out, at = [], begin
         for first, last, new in sorted(changes, key=lambda change: change[:2]):
             if first < at or last > stop or (last == begin and first < begin):
                 continue
             out.append((self.text[at:first], at, True))
             if isinstance(new, Move):
-                out += [(new.before, first, False), *self.pieces(new.begin, new.end), (new.after, first, False)]
+                out += [
+                    (new.before, first, False),
+                    *self.pieces(new.begin, new.end, new.edits),
+                    (new.after, first, False),
+                ]
             else:
                 out.append((new, first, False))
             at = last
@@ -221,7 +239,7 @@ def blank_all(pattern: re.Pattern[str], text: str) -> str:
 
 def plain_type(found: re.Match[str]) -> str:
     """Replaces a typeof that the parser would not take for a type by a type name of the same length."""
-    if "\n" in found[0] or re.fullmatch(r"\w+[\w\s*.()\[\]]*", found[0]):
+    if "\n" in found[0] or re.fullmatch(r"\w+\s*\(\s*\w[\w\s*()\[\]]*", found[0]):
         return found[0]
     return "hiroba_".ljust(len(found[0]), "_")
 

@@ -52,8 +52,10 @@ def captured(tasks: Tasks, task: Task) -> dict[str, Variable]:
             else "declare it outside of the function, or use a pointer",
         )
     outline.refuse_types_of_block(tasks.source, tasks.declared, task.statement)
-    for name in out:
-        rename(tasks, task, out[name])
+    begin, end = task.statement.start_byte, task.statement.end_byte
+    for name, made in out.items():
+        rename(tasks, task, made)
+        tasks.unit.spelled.append((begin, end, made.top.id, made.renamed if made.by_address else name))
     return out
 
 

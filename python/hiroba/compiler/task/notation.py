@@ -18,6 +18,7 @@ TASK = Notation(
     starts=(),
     beside=("smint.h",),
     family="hiroba",
+    common_family=True,
     directives=(
         Kind("task", Stands.ABOVE, task, clauses=CLAUSES[:-1], words=tuple(DEPEND)),
         Kind("taskloop", Stands.ABOVE, task, clauses=CLAUSES, words=tuple(DEPEND), shares_loop=True),

@@ -1,0 +1,1 @@
+"""Transactions: #pragma hiroba atomic."""
