@@ -42,7 +42,7 @@ class DocsCode(unittest.TestCase):
         for page in PAGES:
             for text in blocks(page, "c"):
                 source = text if "main(" in text else FRAGMENT.format(text)
-                if re.search(r"#include <(smint|mpc|xmp)\.h>", source):
+                if re.search(r"#include <(smint|mpc|xmp)\.h>|#pragma hiroba", source):
                     self.run_example(source, page)
                     continue
                 command = ["cc", "-std=c11", "-Wall", "-Werror", "-fsyntax-only", "-xc", *LINK[:2], "-"]
