@@ -57,14 +57,14 @@ bool Transaction::commit() {
   if (turn_.on()) turn_.commit(writes_, snapshot_.version(), alone_ ? domain_->clock.fetch_add(1) + 1 : version);
   if (wrote || alone_) end_attempt();
   else slot_->state.store(0, std::memory_order_release);
-  if (version != 0) {  // of what it has written on this node
-    domain_->wake_sleepers();
-    process_.require(process_.others().await_older(version, slot_number_));
-  }
   counts_.commit(aborts_, wrote);
   depth_ = 0, aborts_ = 0, wants_alone_ = false, running_ = nullptr;
   writes_.clear(), snapshot_.clear();
   actions_.committed();
+  if (version != 0) {  // of what it has written on this node; older attempts may end in the meantime
+    domain_->wake_sleepers();
+    process_.require(process_.others().await_older(version, slot_number_));
+  }
   return true;
 }
 
