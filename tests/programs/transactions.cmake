@@ -161,6 +161,9 @@ add_test(NAME programs.transactions.misuse COMMAND ${Python3_EXECUTABLE}
   ${CMAKE_CURRENT_SOURCE_DIR}/transactions_misuse.py --build ${CMAKE_BINARY_DIR})
 set_tests_properties(programs.transactions.misuse PROPERTIES TIMEOUT 120)
 hiroba_timing_tests(programs.transactions.misuse)
+if(HIROBA_SANITIZE)
+  set_tests_properties(programs.transactions.misuse PROPERTIES ENVIRONMENT SANITIZED=yes)
+endif()
 # All ranks write two words. Each line: name, nodes; then options. Longer with `ctest -C long`.
 set(hot_tests "shm 1" "nodes 4")
 hiroba_wire_lines(hot_tests "4")

@@ -1,9 +1,10 @@
 // Transactions against sequential oracles: `transactions random TRANSACTIONS THREADS SEED` runs random ones in all
 // ranks; an order of all that have committed must explain what each has read, and the end. `transactions features`
-// tries the calls of transaction.h and transaction.hpp.
+// tries the calls of transaction.h and transaction.hpp; `transactions stream` has output in one.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iostream>
 #include <queue>
 #include <random>
 #include <string>
@@ -331,6 +332,7 @@ int main(int argc, char** argv) {
   sms_startup(&argc, &argv);
   if (argc > 1 && std::strcmp(argv[1], "random") == 0)
     random_transactions(std::atoi(argv[2]), std::atoi(argv[3]), static_cast<unsigned>(std::atoi(argv[4])));
+  else if (argc > 1 && std::strcmp(argv[1], "stream") == 0) hiroba::atomically([] { std::cout << "refused\n"; });
   else features();
   hiroba_tx_statistics counts;
   hiroba_tx_stats(&counts);
