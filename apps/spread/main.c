@@ -6,6 +6,7 @@
  * A repetition does as much work on a device as takes about SECONDS, in the same steps each time. Products are of N x N
  * matrices; a copy is of MEBIBYTES to the device and back in 8 pieces, on two streams, with a kernel in between. Host
  * devices take turns, so that each has the processor for itself. */
+#include <collective.h>
 #include <math.h>
 #include <power.h>
 #include <sms.h>
@@ -140,6 +141,22 @@ static void measure_all(int device, int64_t n, int64_t bytes, int repeat, double
   free(w.a), free(w.b), free(w.c);
 }
 
+/* Ranks of one machine share its counters and its processor, so they take turns; machines do not wait for others. */
+static hiroba_team team_of_machine(void) {
+  enum { LETTERS = sizeof(((struct utsname*)0)->nodename) };
+  struct utsname machine;
+  char* const names = malloc((size_t)sms_nprocs * LETTERS);
+  int first = 0;
+  hiroba_team team;
+  memset(&machine, 0, sizeof machine);
+  uname(&machine);
+  hiroba_allgather(machine.nodename, names, LETTERS, HIROBA_CHAR, HIROBA_ALL);
+  while (strcmp(names + (size_t)first * LETTERS, machine.nodename) != 0) ++first;
+  hiroba_team_split(HIROBA_ALL, first, sms_rank, &team);
+  free(names);
+  return team;
+}
+
 int main(int argc, char** argv) {
   sms_startup(&argc, &argv);
   if (argc != 5) sms_abort(2, "usage: spread REPEAT SECONDS N MEBIBYTES; `hiroba power spread --help` says more");
@@ -149,10 +166,10 @@ int main(int argc, char** argv) {
   if (repeat < 1 || !(seconds > 0) || n < 1 || n > 32768 || mebibytes < 1 || mebibytes > 65536)
     sms_abort(2, "spread: REPEAT, SECONDS, N (at most 32768) and MEBIBYTES (at most 65536) are numbers above 0");
   if (hiroba_device_count() == 0) sms_abort(1, "spread: no device; give --devices host:1, or a number of GPUs");
-  /* Ranks of one node share its counters and its processor, so they take turns. */
-  for (int r = 0; r < sms_nprocs; ++r) {
-    sms_barrier();
-    for (int d = 0; d < hiroba_device_count() && (r == sms_rank); ++d)
+  hiroba_team machine = team_of_machine();
+  for (int r = 0; r < hiroba_team_size(machine); ++r) {
+    hiroba_barrier(machine);
+    for (int d = 0; d < hiroba_device_count() && r == hiroba_team_rank(machine); ++d)
       measure_all(d, n, (int64_t)mebibytes * 1048576 / PIECES, repeat, seconds);
   }
   sms_shutdown();

@@ -11,13 +11,17 @@ writes a table by which ranks are placed (hirobarun --place-by power --place-tab
 
 from __future__ import annotations
 
+import sys
+
+if sys.version_info < (3, 11):  # noqa: UP036 - whatever python3 is there starts it
+    sys.exit(f"hiroba power spread needs Python 3.11 or newer; {sys.executable} is {sys.version.split()[0]}")
+
 import argparse
 import json
 import os
 import re
 import statistics
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 

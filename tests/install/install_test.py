@@ -231,6 +231,13 @@ class InstallTest(unittest.TestCase):
             output = run(["hirobarun", "-n", "3", "--nodes", "2", program], project, environment)
             self.assertEqual(output, "sum 4950\n")
 
+    def test_power(self) -> None:
+        self.assertIn("--table", run(["hiroba", "power", "spread", "--help"], self.folder, self.environment))
+        words = ["--devices", "host:1", "--repeat", "1", "--seconds", "0.01", "--size", "16", "--mebibytes", "1"]
+        self.assertIn(
+            "product: seconds from", run(["hiroba", "power", "spread", *words], self.folder, self.environment)
+        )
+
     def test_overlap(self) -> None:
         sources = self.prefix / "share" / "hiroba" / "overlap"
         names = {path.name for path in sources.iterdir()}
