@@ -111,6 +111,17 @@ void hiroba_tx_irrevocable(void);
 void hiroba_tx_on_commit(void (*action)(void* argument), void* argument);
 void hiroba_tx_on_abort(void (*action)(void* argument), void* argument);
 
+/* ---- on another rank ------------------------------------------------------------------------------------------ */
+
+/* Runs function(argument) as a transaction where the memory of `rank` is near: here, if this process reaches it without
+ * messages, else on that rank, in one message and one answer. For data at home there that many ranks change. The
+ * argument, of `bytes`, at most HIROBA_TX_MOST_SENT, is copied there and back: it is the result, too. It has no
+ * pointers but to shared memory; the function, of the program itself, uses nothing else but shared memory, by
+ * transactional loads and stores. Returns 0 if it has committed, else the value of hiroba_tx_abort: then the argument
+ * is unchanged. Outside of transactions. Blocks. */
+enum { HIROBA_TX_MOST_SENT = 1024 };
+int hiroba_atomic_on(int rank, void (*function)(void* argument), void* argument, size_t bytes);
+
 /* ---- about transactions --------------------------------------------------------------------------------------- */
 
 /* Returns the value of this thread's latest transaction: 0 if it has committed, else that of hiroba_tx_abort. */

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "transaction/stores.hpp"
+#include "transaction/write_set.hpp"
 
 namespace hiroba {
 

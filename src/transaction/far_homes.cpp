@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "transaction/process_part.hpp"
-#include "transaction/stores.hpp"
+#include "transaction/write_set.hpp"
 
 namespace hiroba {
 

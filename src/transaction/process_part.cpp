@@ -37,12 +37,14 @@ Status TransactionProcess::start(Memory& memory, const TransactionSettings& sett
   const bool by_address = world.job.nnodes == 1 && !checking_;
   far_base_ = reinterpret_cast<uint64_t>(world.base), far_bytes_ = by_address ? 0 : world.extent;
   far_homes_.start(memory, *here_);
+  sent_calls_.start(memory);
   return {};
 }
 
 void TransactionProcess::stop() {
   memory_ = nullptr, here_ = own_, far_bytes_ = 0, checking_ = false;
   domains_.clear();
+  sent_calls_.stop();  // its thread has a slot of a domain that is gone
 }
 
 // The address of the text is the thread's own.

@@ -12,6 +12,7 @@
 #include "transaction/domain.hpp"
 #include "transaction/far_homes.hpp"
 #include "transaction/others.hpp"
+#include "transaction/sent_calls.hpp"
 
 namespace hiroba {
 
@@ -24,7 +25,7 @@ class TransactionProcess {
  public:
   TransactionProcess();
 
-  void listen(Transport& transport) { far_homes_.listen(transport); }
+  void listen(Transport& transport) { far_homes_.listen(transport), sent_calls_.listen(transport); }
   Status start(Memory& memory, const TransactionSettings& settings);
   void stop();
 
@@ -61,6 +62,7 @@ class TransactionProcess {
   void set_fail(void (*fail)(const Status& status)) { fail_ = fail; }
 
   OtherTransactions& others() { return others_; }
+  SentCalls& sent_calls() { return sent_calls_; }
   CountsOfThreads& counts() { return counts_; }
 
  private:
@@ -74,6 +76,7 @@ class TransactionProcess {
   bool checking_ = false;
   FarHomes far_homes_;
   OtherTransactions others_{*this};
+  SentCalls sent_calls_{*this};
   CountsOfThreads counts_;
   void (*fail_)(const Status& status) = nullptr;
 };

@@ -184,3 +184,16 @@ foreach(line ${hot_tests})
     set_tests_properties(${test} PROPERTIES TIMEOUT 120)
   endforeach()
 endforeach()
+# Functions that run where the data is, and calls that are refused.
+test_program(transactions_sent transactions_sent.c)
+foreach(line "alone 1 1" "two_nodes 2 2" "ucx 2 2 TRANSPORT=ucx" "ucx_uneven 3 2 TRANSPORT=ucx" "mpi 2 2 TRANSPORT=mpi"
+    "chaos_ucx 2 2 CHAOS=5 TRANSPORT=ucx")
+  separate_arguments(words UNIX_COMMAND ${line})
+  list(POP_FRONT words name ranks nodes)
+  hiroba_run_test(programs.transactions.sent.${name} ${ranks} ${nodes} transactions_sent count MATCH done SECONDS 60)
+  with(programs.transactions.sent.${name} TIMEOUT=30 ${words})
+endforeach()
+add_test(NAME programs.transactions.sent.misuse COMMAND ${Python3_EXECUTABLE}
+  ${CMAKE_CURRENT_SOURCE_DIR}/transactions_sent.py --build ${CMAKE_BINARY_DIR})
+set_tests_properties(programs.transactions.sent.misuse PROPERTIES TIMEOUT 120)
+hiroba_timing_tests(programs.transactions.sent.misuse)

@@ -41,12 +41,32 @@ bool is_of_streams(const void* code) {
   return dladdr(code, &info) != 0 && std::strstr(info.dli_fname, "libstdc++") != nullptr;
 }
 
+// Attempts get copies of the argument, so that one that is undone leaves it as it was.
+struct Sent {
+  void (*function)(void* argument);
+  const void* argument;
+  size_t bytes;
+  alignas(16) char copy[SentCalls::most_bytes];
+};
+int run_sent(void (*function)(void* argument), void* argument, size_t bytes) {
+  Sent sent = {function, argument, bytes, {}};
+  const auto block = [](void* data) {
+    Sent& own = *static_cast<Sent*>(data);
+    std::memcpy(own.copy, own.argument, own.bytes);
+    own.function(own.copy);
+  };
+  if (hiroba_tx_run(block, &sent, "hiroba_atomic_on") == 0) return hiroba_tx_value();
+  std::memcpy(argument, sent.copy, bytes);
+  return 0;
+}
+
 class TransactionModel final : public Model {
  public:
   Transactions transactions;
 
   TransactionModel() {
     effect_check = refuse_effect;
+    transactions.process().sent_calls().set_run(run_sent);
     transactions.process().set_fail([](const Status& status) { end_job(1, "%s", status.message().c_str()); });
   }
   Status listen(Transport& transport, const Job&) override { return transactions.listen(transport), Status(); }
@@ -318,6 +338,31 @@ TX_EXPORT int hiroba_tx_value(void) { return latest_value; }
 TX_EXPORT int hiroba_tx_depth(void) {
   const Transaction* const running = Transaction::running();
   return running == nullptr ? 0 : running->depth();
+}
+
+TX_EXPORT int hiroba_atomic_on(int rank, void (*function)(void* argument), void* argument, size_t bytes) {
+  const char* const call = "hiroba_atomic_on";
+  auto& model = used_instance<TransactionModel>();
+  model.require_outside_work(call);
+  if (Transaction::running() != nullptr) end_job(1, "%s in a transaction; call the function itself", call);
+  const int ranks = process_started() ? process_memory(call).job().nranks : 1;
+  if (rank < 0 || rank >= ranks)
+    end_job(1, "%s(%d, ..): rank %d does not exist; ranks are 0 to %d", call, rank, rank, ranks - 1);
+  if (bytes > HIROBA_TX_MOST_SENT)
+    end_job(1,
+            "%s(%d, ..): an argument of %zu bytes; at most %d (HIROBA_TX_MOST_SENT): pass a pointer to shared memory",
+            call, rank, bytes, HIROBA_TX_MOST_SENT);
+  TransactionProcess& process = model.transactions.process();
+  SentCalls::Function found;
+  if (const Status status = SentCalls::find(function, found); !status.ok())
+    end_job(1, "%s(%d, ..): %s", call, rank, status.message().c_str());
+  int value = 0;
+  if (process.memory() == nullptr || process.domain(process.memory()->job().node_of(rank)) != nullptr)
+    value = run_sent(function, argument, bytes);
+  else if (const Status status = process.sent_calls().call(rank, found, argument, bytes, value); !status.ok())
+    end_job(1, "%s(%d, ..): %s", call, rank, status.message().c_str());
+  latest_value = value;
+  return value;
 }
 
 TX_EXPORT void hiroba_tx_stats(hiroba_tx_statistics* out) {
