@@ -135,6 +135,16 @@ TEST_F(Energy, TheIntegralOfAllSources) {
   EXPECT_EQ("", meter.joules(300).why_unknown);
 }
 
+TEST_F(Energy, PowerThatRises) {
+  EnergyAbout about;
+  about.integrated = true;
+  EnergySum sum(about);
+  for (uint64_t i = 0; i <= 10; ++i) ASSERT_TRUE(sum.add(i * 20'000'000, static_cast<double>(i)).ok());
+  EXPECT_NEAR(1000, sum.joules(10), 1);
+  EXPECT_NEAR(100, sum.watts(), 0.1);
+  EXPECT_NEAR(1200, sum.joules(11), 1.2);  // it stays at 200 W
+}
+
 TEST_F(Energy, WhatIsMissingInTheSumIsNamed) {
   const std::string package = zone("intel-rapl:0", "package-0");
   zone("intel-rapl:0:0", "dram");
