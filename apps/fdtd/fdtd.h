@@ -26,16 +26,10 @@
 #include "../common/options.h"
 #include "../common/run.h"
 #include "../common/volume.h"
+#include "cell.h"
 
-enum { PAD = 2, PAD_X = 8, HALO = 2, FACES = 6, SPLIT = 3, PAGE_ELEMENTS = 512 };
+enum { PAGE_ELEMENTS = 512 };
 enum { PHASE_U, PHASE_P, PHASE_PML_U, PHASE_PML_P, PHASES };
-/* Kinds of rows: no solid cell near; some; no other. */
-enum { OPEN, BESIDE_SOLID, ALL_SOLID };
-
-/* Cells [z0, z1) x [y0, y1) x [x0, x1). */
-typedef struct box {
-  int z0, z1, y0, y1, x0, x1;
-} box;
 
 /* Of the planes [z0, z1) the rows [y0, y1). */
 typedef struct part {
@@ -46,19 +40,6 @@ typedef struct place {
   box cells;
   const char* text; /* as it stands on the command line */
 } place;
-
-/* The difference over one step of the grid, from values at -3/2, -1/2, 1/2 and 3/2 steps. */
-static inline double rise(double a, double b, double c, double d) { return 9.0 / 8 * (c - b) - 1.0 / 24 * (d - a); }
-
-/* The same beside rigid walls, where sound goes on as its mirror image: p with the same sign, u with the other. That is
- * exact for a plane wall, and conserves energy beside any. The flags say whether the outer cells of the four points
- * (p), or the cells beside the middle one (u), are solid. */
-static inline double rise_p(double a, double b, double c, double d, bool before, bool after) {
-  return rise(before ? b : a, b, c, after ? c : d);
-}
-static inline double rise_u(double a, double b, double c, double d, bool before, bool after) {
-  return rise(before ? -c : a, b, c, after ? -b : d);
-}
 
 /* p and u[d] so that element z * plane + y * row + x is the one of cell (z, y, x), for z in [lo - HALO, hi + HALO).
  * split[b]: the three parts of p in layer b, whose row (z, part, y) begins at split_row(). */
@@ -104,23 +85,16 @@ typedef struct fdtd {
 
 static inline ptrdiff_t fdtd_at(const fdtd* f, int z, int y, int x) { return z * f->plane + y * (ptrdiff_t)f->row + x; }
 
-/* After a change of cells [x0, x1) of a row of p, or of u_x. `end`: the first cell after the box. */
-static inline void mirror_p(double* p, int x0, int x1, int end) {
-  if (x0 == PAD_X) p[PAD_X - 1] = p[PAD_X], p[PAD_X - 2] = p[PAD_X + 1];
-  if (x1 == end) p[end] = p[end - 1];
-}
-static inline void mirror_u(double* ux, int x0, int x1, int end) {
-  if (x0 == PAD_X) ux[PAD_X - 1] = -ux[PAD_X + 1];
-  if (x1 == end) ux[end + 1] = -ux[end - 1];
-}
-
 /* Elements of a plane of layer b, and where in it a row begins. */
 static inline ptrdiff_t split_plane(const fdtd* f, int b) {
   return (ptrdiff_t)SPLIT * f->split_rows[b] * f->split_width[b];
 }
+static inline split_part split_of(const fdtd* f, const fields* a, int b) {
+  return (split_part){a->split[b], f->split_rows[b], f->split_width[b], f->layer[b]};
+}
 static inline ptrdiff_t split_row(const fdtd* f, int b, int z, int part, int y) {
-  const ptrdiff_t row = (ptrdiff_t)part * f->split_rows[b] + (y - f->layer[b].y0);
-  return z * split_plane(f, b) + row * f->split_width[b];
+  const split_part s = {NULL, f->split_rows[b], f->split_width[b], f->layer[b]};
+  return split_at(&s, z, part, y);
 }
 
 /* ---- setup.c ----------------------------------------------------------------------------------------------------- */

@@ -1,20 +1,10 @@
 /* Sound in a box on devices. The planes of a rank are divided into slabs, one for each of its devices, which has copies
  * of them and of the planes on either side. After each update of u and of p these are exchanged: those of another
- * device of the rank come from there, those of another rank through the shared arrays. The loops are those of update.c,
- * so these are host devices. */
-#include <device.h>
+ * device of the rank come from there, those of another rank through the shared arrays. kernel.c has the kernels. */
 #include <stdlib.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
+#include "kernel.h"
 #include "shared_fields.h"
-
-typedef struct slab_of_rank {
-  int z0, z1; /* its planes */
-  hiroba_stream stream;
-  fdtd host; /* with a share of the threads, and phases of its own */
-} slab_of_rank;
 
 typedef struct devices {
   fdtd* f;
@@ -33,79 +23,65 @@ static hiroba_section layer_planes(const fdtd* f, const double* split, int b, in
   return hiroba_bytes(split + z0 * plane, (size_t)(z1 - z0) * (size_t)plane * sizeof *split);
 }
 
-/* The planes that an update reads beside those that it writes. */
-typedef struct reach {
-  int below, above;
-} reach;
-static const reach of_p = {READ_BELOW_OF_P, READ_ABOVE_OF_P}, of_u = {READ_BELOW_OF_U, READ_ABOVE_OF_U};
+/* What probes have measured in planes of this rank. */
+static hiroba_section record_of(const fdtd* f, int z0, int z1) {
+  const size_t plane = (size_t)f->probe_count * (size_t)f->steps;
+  return hiroba_bytes(f->record + (size_t)(z0 - f->first) * plane, (size_t)(z1 - z0) * plane * sizeof *f->record);
+}
+
+static void constants_of(const fdtd* f, const slab_of_rank* slab, double* const keep[3], double* const add[3],
+                         hiroba_section out[CONSTANTS]) {
+  const int count = slab->z1 - slab->z0;
+  out[0] = hiroba_bytes(f->solid + (slab->z0 - HALO) * f->plane, (size_t)(count + 2 * HALO) * (size_t)f->plane);
+  out[1] = hiroba_bytes(f->kind + (ptrdiff_t)slab->z0 * f->rows, (size_t)count * (size_t)f->rows);
+  for (int d = 0; d < 3; d++) {
+    const size_t bytes = (size_t)((d == 0 ? PAD_X : PAD) + f->size[d] + PAD) * sizeof *keep[d];
+    out[2 + d] = hiroba_bytes(keep[d], bytes), out[5 + d] = hiroba_bytes(add[d], bytes);
+  }
+}
 
 /* ---- kernels ----------------------------------------------------------------------------------------------------- */
 
-typedef struct kernel_argument {
-  slab_of_rank* slab;
-  int step;
-} kernel_argument;
-
-static void begin_threads(const slab_of_rank* slab) {
-  (void)slab;
-#ifdef _OPENMP
-  omp_set_num_threads(slab->host.threads); /* of this thread, which is the stream's */
-#endif
-}
-
-static part all_rows(const slab_of_rank* slab) { return (part){slab->z0, slab->z1, PAD, PAD + slab->host.size[1]}; }
-
-/* data: p with its neighbours, the three of u. */
-static int u_on_host(void* const* data, const void* argument, void* stream) {
-  (void)stream;
-  slab_of_rank* const slab = ((const kernel_argument*)argument)->slab;
-  const ptrdiff_t plane = slab->host.plane;
-  fields a = {.p = (double*)data[0] - (slab->z0 - of_p.below) * plane};
-  for (int d = 0; d < 3; d++) a.u[d] = (double*)data[1 + d] - slab->z0 * plane;
-  begin_threads(slab);
-  update_u(&slab->host, &a, all_rows(slab));
-  return 0;
-}
-static const hiroba_kernel u_kernel = {"u", u_on_host, NULL};
-
-/* data: u_z with its neighbours, the other two of u, p, and the parts of p in each layer that there is. */
-static int p_on_host(void* const* data, const void* argument, void* stream) {
-  (void)stream;
-  const kernel_argument* const given = argument;
-  slab_of_rank* const slab = given->slab;
-  fdtd* const f = &slab->host;
-  fields a = {.p = (double*)data[3] - slab->z0 * f->plane};
-  a.u[2] = (double*)data[0] - (slab->z0 - of_u.below) * f->plane;
-  for (int d = 0; d < 2; d++) a.u[d] = (double*)data[1 + d] - slab->z0 * f->plane;
-  for (int b = 0, next = 4; b < FACES; b++)
-    if (f->layers[b] > 0) a.split[b] = (double*)data[next++] - slab->z0 * split_plane(f, b);
-  begin_threads(slab);
-  update_p(f, &a, all_rows(slab));
-  fdtd_sound(f, given->step, &a, all_rows(slab));
-  return 0;
-}
-static const hiroba_kernel p_kernel = {"p", p_on_host, NULL};
-
 static hiroba_access use(int mode, hiroba_section section) { return (hiroba_access){mode, NULL, section, 0, 0}; }
 
-static void launch_u(const devices* d, slab_of_rank* slab, int step) {
+/* What the kernels use, in the order of kernel.h. Return the number. */
+static int uses_of_u(const devices* d, const slab_of_rank* slab, hiroba_access uses[U_DATA]) {
+  const fdtd* f = d->f;
   const int z0 = slab->z0, z1 = slab->z1;
-  hiroba_access uses[4] = {use(HIROBA_IN, planes(d->f, d->a->p, z0 - of_p.below, z1 + of_p.above))};
-  for (int i = 0; i < 3; i++) uses[1 + i] = use(HIROBA_INOUT, planes(d->f, d->a->u[i], z0, z1));
+  uses[U_P] = use(HIROBA_IN, planes(f, d->a->p, z0 - of_p.below, z1 + of_p.above));
+  for (int i = 0; i < 3; i++) uses[U_X + i] = use(HIROBA_INOUT, planes(f, d->a->u[i], z0, z1));
+  hiroba_section constants[CONSTANTS];
+  constants_of(f, slab, f->keep_u, f->add_u, constants);
+  for (int i = 0; i < CONSTANTS; i++) uses[U_CONSTANTS + i] = use(HIROBA_IN, constants[i]);
+  return U_DATA;
+}
+
+static int uses_of_p(const devices* d, const slab_of_rank* slab, hiroba_access uses[P_MOST_DATA]) {
+  const fdtd* f = d->f;
+  const int z0 = slab->z0, z1 = slab->z1;
+  uses[P_Z] = use(HIROBA_IN, planes(f, d->a->u[2], z0 - of_u.below, z1 + of_u.above));
+  for (int i = 0; i < 2; i++) uses[P_X + i] = use(HIROBA_IN, planes(f, d->a->u[i], z0, z1));
+  uses[P_P] = use(HIROBA_INOUT, planes(f, d->a->p, z0, z1));
+  hiroba_section constants[CONSTANTS];
+  constants_of(f, slab, f->keep_p, f->add_p, constants);
+  for (int i = 0; i < CONSTANTS; i++) uses[P_CONSTANTS + i] = use(HIROBA_IN, constants[i]);
+  int count = P_OTHERS;
+  if (f->probe_count > 0) uses[count++] = use(HIROBA_INOUT, record_of(f, z0, z1));
+  for (int b = 0; b < FACES; b++)
+    if (f->layers[b] > 0) uses[count++] = use(HIROBA_INOUT, layer_planes(f, d->a->split[b], b, z0, z1));
+  return count;
+}
+
+static void launch_u(const devices* d, slab_of_rank* slab, int step) {
+  hiroba_access uses[U_DATA];
   const kernel_argument argument = {slab, step};
-  hiroba_device_launch(&u_kernel, slab->stream, uses, 4, &argument, sizeof argument);
+  hiroba_device_launch(&fdtd_u_kernel, slab->stream, uses, uses_of_u(d, slab, uses), &argument, sizeof argument);
 }
 
 static void launch_p(const devices* d, slab_of_rank* slab, int step) {
-  const int z0 = slab->z0, z1 = slab->z1;
-  hiroba_access uses[4 + FACES] = {use(HIROBA_IN, planes(d->f, d->a->u[2], z0 - of_u.below, z1 + of_u.above))};
-  for (int i = 0; i < 2; i++) uses[1 + i] = use(HIROBA_IN, planes(d->f, d->a->u[i], z0, z1));
-  uses[3] = use(HIROBA_INOUT, planes(d->f, d->a->p, z0, z1));
-  int count = 4;
-  for (int b = 0; b < FACES; b++)
-    if (d->f->layers[b] > 0) uses[count++] = use(HIROBA_INOUT, layer_planes(d->f, d->a->split[b], b, z0, z1));
+  hiroba_access uses[P_MOST_DATA];
   const kernel_argument argument = {slab, step};
-  hiroba_device_launch(&p_kernel, slab->stream, uses, count, &argument, sizeof argument);
+  hiroba_device_launch(&fdtd_p_kernel, slab->stream, uses, uses_of_p(d, slab, uses), &argument, sizeof argument);
 }
 
 /* ---- planes of others -------------------------------------------------------------------------------------------- */
@@ -174,8 +150,10 @@ static void check_devices(const fdtd* f, bool idle) {
   team_agree(&f->team, idle || count >= f->devices, TEAM_BAD_INPUT,
              "--devices %d, and a rank has %d; hirobarun --devices host:%d gives each node more", f->devices, count,
              f->devices * sms_nprocs);
-  team_agree(&f->team, first.kind == HIROBA_DEVICE_HOST, TEAM_BAD_INPUT,
-             "this program has no kernels for %s; use hirobarun --devices host:%d", first.name, f->devices);
+  team_agree(&f->team, first.kind == HIROBA_DEVICE_HOST || fdtd_u_kernel.cuda != NULL, TEAM_BAD_INPUT,
+             "there was no nvcc where this program was built, so it has no kernels for %s; use hirobarun --devices "
+             "host:%d",
+             first.name, f->devices);
 }
 
 static devices begin(fdtd* f, const fields* a) {
@@ -189,14 +167,13 @@ static devices begin(fdtd* f, const fields* a) {
     *slab = (slab_of_rank){f->lo + planes_of_rank * k / d.count, f->lo + planes_of_rank * (k + 1) / d.count,
                            hiroba_stream_create(k), *f};
     slab->host.threads = larger(f->threads / d.count, 1);
-    const hiroba_section all[] = {planes(f, a->p, slab->z0 - of_p.below, slab->z1 + of_p.above),
-                                  planes(f, a->u[0], slab->z0, slab->z1), planes(f, a->u[1], slab->z0, slab->z1),
-                                  planes(f, a->u[2], slab->z0 - of_u.below, slab->z1 + of_u.above)};
-    for (int i = 0; i < 4; i++) hiroba_device_preload(&all[i], slab->stream, NULL);
-    for (int b = 0; b < FACES; b++) {
-      const hiroba_section layer = layer_planes(f, a->split[b], b, slab->z0, slab->z1);
-      if (f->layers[b] > 0) hiroba_device_preload(&layer, slab->stream, NULL);
-    }
+    hiroba_access uses[U_DATA + P_MOST_DATA];
+    int count = uses_of_u(&d, slab, uses);
+    count += uses_of_p(&d, slab, uses + count);
+    /* What is only read has more planes, of which what is written becomes a part. */
+    for (int mode = HIROBA_IN; mode <= HIROBA_INOUT; mode++)
+      for (int i = 0; i < count; i++)
+        if (uses[i].mode == mode) hiroba_device_preload(&uses[i].section, slab->stream, NULL);
   }
   return d;
 }
@@ -206,12 +183,11 @@ static void fetch(void* of) {
   const devices* d = of;
   for (int k = 0; k < d->count; k++) {
     const slab_of_rank* slab = &d->slabs[k];
-    hiroba_section all[4 + FACES] = {planes(d->f, d->a->p, slab->z0, slab->z1)};
-    int count = 1;
-    for (int i = 0; i < 3; i++) all[count++] = planes(d->f, d->a->u[i], slab->z0, slab->z1);
-    for (int b = 0; b < FACES; b++)
-      if (d->f->layers[b] > 0) all[count++] = layer_planes(d->f, d->a->split[b], b, slab->z0, slab->z1);
-    for (int i = 0; i < count; i++) hiroba_device_overload(&all[i], slab->stream, NULL);
+    hiroba_access uses[U_DATA + P_MOST_DATA];
+    int count = uses_of_u(d, slab, uses);
+    count += uses_of_p(d, slab, uses + count);
+    for (int i = 0; i < count; i++)
+      if (uses[i].mode == HIROBA_INOUT) hiroba_device_overload(&uses[i].section, slab->stream, NULL);
   }
   for (int k = 0; k < d->count; k++) hiroba_stream_wait(d->slabs[k].stream);
 }

@@ -71,27 +71,17 @@ static void measure(const fdtd* f, int step, const fields* a, part r) {
   }
 }
 
-static void add(const fdtd* f, const fields* a, int z, int y, int x, double more) {
-  double* const p = &a->p[fdtd_at(f, z, y, x)];
-  for (int b = 0; b < FACES; b++) {
-    const box* l = &f->layer[b];
-    if (z < l->z0 || z >= l->z1 || y < l->y0 || y >= l->y1 || x < l->x0 || x >= l->x1) continue;
-    double parts[SPLIT];
-    for (int i = 0; i < SPLIT; i++) parts[i] = a->split[b][split_row(f, b, z, i, y) + x - l->x0] += more / SPLIT;
-    *p = parts[0] + parts[1] + parts[2];
-    return;
-  }
-  *p += more;
-}
-
 void fdtd_sound(const fdtd* f, int step, const fields* a, part r) {
   const int end = PAD_X + f->size[0];
+  split_part layers[FACES];
+  for (int b = 0; b < FACES; b++) layers[b] = split_of(f, a, b);
   for (int i = 0; i < f->source_count; i++) {
     const box* b = &f->sources[i].cells;
     for (int z = larger(b->z0, r.z0); z < smaller(b->z1, r.z1); z++)
       for (int y = larger(b->y0, r.y0); y < smaller(b->y1, r.y1); y++) {
-        for (int x = b->x0; x < b->x1; x++) add(f, a, z, y, x, f->wave[step - 1]);
-        mirror_p(a->p + fdtd_at(f, z, y, 0), PAD_X, end, end);
+        double* const p = a->p + fdtd_at(f, z, y, 0);
+        for (int x = b->x0; x < b->x1; x++) cell_source(p + x, layers, z, y, x, f->wave[step - 1]);
+        mirror_p(p, PAD_X, end, end);
       }
   }
   measure(f, step, a, r);

@@ -11,6 +11,7 @@
 #   test.sh BIN notices FILE OLD NEW ARGUMENTS...   with a mistake in FILE, NEW for OLD, fdtd_seq finds itself wrong
 #   test.sh BIN narrow                     fdtd_sms with a halo of one plane finds itself wrong on two nodes
 #   test.sh BIN devices                    fdtd_device refuses too few devices
+#   test.sh BIN gpu DEVICES...             GPUs have the bits of fdtd_seq; skipped where there are none
 #
 # BIN: the folder with the programs. SHAPE: seq, mpi-RANKS, sms-RANKS-NODES, smint-RANKS-NODES or
 # device-RANKS-NODES-DEVICES-DEVICES_OF_RANK. PYTHON has numpy.
@@ -192,6 +193,13 @@ notices() { # FILE OLD NEW ARGUMENTS...
   compile fdtd_seq.c "${parts[@]}"
   shift 3
   wrong_answer "$scratch/wrong" "$@" --verify
+}
+
+gpu() {
+  # shellcheck disable=SC2034 # run uses it
+  local devices gpu=cuda
+  "$bin/hiroba" info | grep -q '^  cuda 0 ' || { echo "not run here: no GPU"; exit 77; }
+  for devices in "$@"; do same "device-1-1-$devices-$devices"; done
 }
 
 devices() {

@@ -1,5 +1,5 @@
-/* The method: what every cell does in a step. Rows beside solid cells read those as mirrors; `walls` is constant where
- * these functions are inlined, so the loops over open rows have no conditions. */
+/* The loops over the cells of a rank, of which cell.h says what each does in a step. `walls` is constant where these
+ * functions are inlined, so the loops over open rows have no conditions. */
 #include "fdtd.h"
 
 #define INLINED static inline __attribute__((always_inline))
@@ -16,40 +16,9 @@ INLINED void row_u(const fdtd* f, const fields* a, int z, int y, int x0, int x1,
   const double keep_y = f->keep_u[1][y], add_y = f->add_u[1][y], keep_z = f->keep_u[2][z], add_z = f->add_u[2][z];
   const unsigned char* s = f->solid + at;
 #pragma omp simd
-  for (int x = x0; x < x1; x++) {
-    double in_x, in_y, in_z;
-    if (walls) {
-      in_x = rise_p(p[x - 2], p[x - 1], p[x], p[x + 1], s[x - 2], s[x + 1]);
-      in_y = rise_p(p[x - 2 * row], p[x - row], p[x], p[x + row], s[x - 2 * row], s[x + row]);
-      in_z = rise_p(p[x - 2 * plane], p[x - plane], p[x], p[x + plane], s[x - 2 * plane], s[x + plane]);
-    } else {
-      in_x = rise(p[x - 2], p[x - 1], p[x], p[x + 1]);
-      in_y = rise(p[x - 2 * row], p[x - row], p[x], p[x + row]);
-      in_z = rise(p[x - 2 * plane], p[x - plane], p[x], p[x + plane]);
-    }
-    const double to_x = keep[x] * ux[x] - add[x] * in_x;
-    const double to_y = keep_y * uy[x] - add_y * in_y;
-    const double to_z = keep_z * uz[x] - add_z * in_z;
-    ux[x] = walls && (s[x] | s[x - 1]) ? 0 : to_x;
-    uy[x] = walls && (s[x] | s[x - row]) ? 0 : to_y;
-    uz[x] = walls && (s[x] | s[x - plane]) ? 0 : to_z;
-  }
-}
-
-/* The three rises of u in one cell. */
-typedef struct rises {
-  double x, y, z;
-} rises;
-
-INLINED rises rises_of_u(const fdtd* f, const double* ux, const double* uy, const double* uz, const unsigned char* s,
-                         int x, const bool walls) {
-  const ptrdiff_t row = f->row, plane = f->plane;
-  if (!walls)
-    return (rises){rise(ux[x - 1], ux[x], ux[x + 1], ux[x + 2]), rise(uy[x - row], uy[x], uy[x + row], uy[x + 2 * row]),
-                   rise(uz[x - plane], uz[x], uz[x + plane], uz[x + 2 * plane])};
-  return (rises){rise_u(ux[x - 1], ux[x], ux[x + 1], ux[x + 2], s[x - 1], s[x + 1]),
-                 rise_u(uy[x - row], uy[x], uy[x + row], uy[x + 2 * row], s[x - row], s[x + row]),
-                 rise_u(uz[x - plane], uz[x], uz[x + plane], uz[x + 2 * plane], s[x - plane], s[x + plane])};
+  for (int x = x0; x < x1; x++)
+    cell_u(p + x, ux + x, uy + x, uz + x, s + x, (triple){keep[x], keep_y, keep_z}, (triple){add[x], add_y, add_z}, row,
+           plane, walls);
 }
 
 INLINED void row_p(const fdtd* f, const fields* a, int z, int y, int x0, int x1, const bool walls) {
@@ -59,11 +28,7 @@ INLINED void row_p(const fdtd* f, const fields* a, int z, int y, int x0, int x1,
   const unsigned char* s = f->solid + at;
   const double courant = f->courant;
 #pragma omp simd
-  for (int x = x0; x < x1; x++) {
-    const rises r = rises_of_u(f, ux, uy, uz, s, x, walls);
-    const double to = p[x] - courant * (r.x + r.y + r.z);
-    p[x] = walls && s[x] ? 0 : to;
-  }
+  for (int x = x0; x < x1; x++) cell_p(p + x, ux + x, uy + x, uz + x, s + x, courant, f->row, f->plane, walls);
 }
 
 INLINED void row_pml_p(const fdtd* f, const fields* a, int layer, int z, int y, int x0, int x1, const bool walls) {
@@ -78,16 +43,9 @@ INLINED void row_pml_p(const fdtd* f, const fields* a, int layer, int z, int y, 
   const double *keep = f->keep_p[0], *add = f->add_p[0];
   const double keep_y = f->keep_p[1][y], add_y = f->add_p[1][y], keep_z = f->keep_p[2][z], add_z = f->add_p[2][z];
 #pragma omp simd
-  for (int x = x0; x < x1; x++) {
-    const rises r = rises_of_u(f, ux, uy, uz, s, x, walls);
-    const double to_x = keep[x] * px[x] - add[x] * r.x;
-    const double to_y = keep_y * py[x] - add_y * r.y;
-    const double to_z = keep_z * pz[x] - add_z * r.z;
-    px[x] = walls && s[x] ? 0 : to_x;
-    py[x] = walls && s[x] ? 0 : to_y;
-    pz[x] = walls && s[x] ? 0 : to_z;
-    p[x] = px[x] + py[x] + pz[x];
-  }
+  for (int x = x0; x < x1; x++)
+    cell_pml_p(p + x, px + x, py + x, pz + x, ux + x, uy + x, uz + x, s + x, (triple){keep[x], keep_y, keep_z},
+               (triple){add[x], add_y, add_z}, f->row, f->plane, walls);
 }
 
 enum { ROW_U, ROW_P, ROW_PML_P };

@@ -1,7 +1,8 @@
 /* Stands in for the driver of NVIDIA where there is none: a libcuda.so.1 whose devices have the processor's memory and
  * do everything at once. So it shows whether the calls of the backend cuda are right, but not whether they are in
  * order. CUDA_STANDIN_VERSION: of the driver; CUDA_STANDIN_DEVICES: their number; CUDA_STANDIN_MEMORY: bytes that are
- * free on each. */
+ * free on each; CUDA_STANDIN_KERNELS: a library that has the kernels of a module (cuda_standin_kernels.hpp). */
+#include <dlfcn.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -106,6 +107,34 @@ CALL cuEventDestroy_v2(void* event) { return free(event), 0; }
 CALL cuEventRecord(void* event, void* stream) { return (void)event, (void)stream, 0; }
 CALL cuEventQuery(void* event) { return (void)event, 0; }
 CALL cuStreamWaitEvent(void* stream, void* event, unsigned flags) { return (void)stream, (void)event, (void)flags, 0; }
+CALL cuCtxGetCurrent(void** context) { return *context = stack[depth], 0; }
+CALL cuCtxGetDevice(int* device) { return *device = 0, stack[depth] == NULL ? CONTEXT : 0; }
+CALL cuModuleLoadData(void** module, const void* image) {
+  const char* const path = getenv("CUDA_STANDIN_KERNELS");
+  *module = path == NULL || image == NULL ? NULL : dlopen(path, RTLD_NOW);
+  return stack[depth] == NULL ? CONTEXT : *module == NULL ? INVALID : 0;
+}
+CALL cuModuleGetFunction(void** function, void* module, const char* name) {
+  char symbol[100];
+  snprintf(symbol, sizeof symbol, "standin_%s", name);
+  return (*function = dlsym(module, symbol)) == NULL ? INVALID : 0;
+}
+CALL cuFuncSetAttribute(void* function, int which, int value) {
+  return (void)which, (void)value, function == NULL ? INVALID : 0;
+}
+CALL cuLaunchKernel(void* function, unsigned x, unsigned y, unsigned z, unsigned threads, unsigned threads_y,
+                    unsigned threads_z, unsigned shared, void* stream, void** parameters, void** extra) {
+  if (x * y * z * threads == 0 || threads_y != 1 || threads_z != 1 || shared != 0 || stream == NULL || extra != NULL)
+    return INVALID;
+  void (*kernel)(const unsigned*, unsigned, unsigned, void**) = NULL;
+  *(void**)&kernel = function;
+  for (unsigned k = 0; k < z; ++k)
+    for (unsigned j = 0; j < y; ++j)
+      for (unsigned i = 0; i < x; ++i)
+        for (unsigned t = 0; t < threads; ++t) kernel((const unsigned[]){i, j, k}, t, threads, parameters);
+  return stack[depth] == NULL ? CONTEXT : 0;
+}
+
 CALL cuGetErrorString(int error, const char** text) {
   return *text = error == 700 ? "an illegal memory access was encountered" : "a stand-in's error", 0;
 }

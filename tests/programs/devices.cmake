@@ -61,6 +61,7 @@ endforeach()
 # The same by the driver of NVIDIA, of which cuda_standin.c has the calls.
 add_library(cuda_standin SHARED cuda_standin.c)
 target_link_options(cuda_standin PRIVATE -Wl,-soname,libcuda.so.1)
+target_link_libraries(cuda_standin PRIVATE ${CMAKE_DL_LIBS})
 set_target_properties(cuda_standin PROPERTIES OUTPUT_NAME cuda SUFFIX .so.1
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/cuda_standin)
 foreach(line "1 1 1" "2 1 2" "3 2 1")
@@ -71,6 +72,14 @@ foreach(line "1 1 1" "2 1 2" "3 2 1")
   set_tests_properties(${name} PROPERTIES ENVIRONMENT
     "LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/tests/cuda_standin;HIROBA_DEVICES=cuda:${count};CUDA_STANDIN_DEVICES=${count}")
 endforeach()
+
+# And kernels of an application, which fdtd-same-standin runs.
+if(HIROBA_NVCC)
+  add_library(fdtd_standin MODULE fdtd_standin.cpp)
+  target_compile_options(fdtd_standin PRIVATE -O2 -ffp-contract=off)
+  set_target_properties(fdtd_standin PROPERTIES PREFIX ""
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/cuda_standin)
+endif()
 
 test_program(device_misuse device_misuse.c device_kernels.c)
 add_test(NAME programs.devices.misuse COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/device_misuse.py
