@@ -140,6 +140,7 @@ void SentCalls::serve(Request& request) const {
   message.kind = known ? Kind::answer : Kind::unknown_function;
   if (known) message.value = run_(reinterpret_cast<void (*)(void*)>(function), message.argument, message.bytes);
   memory_->transport().send(request.source, handler_, &message, message.size());
+  memory_->transport().linger();  // the thread that polls may be asleep, and the next request may be on its way
 }
 
 }  // namespace hiroba
