@@ -47,12 +47,16 @@ FULL, SMALL = Work(300000, 7), Work(2000, 1)
 
 
 def tinystm(given: Path | None, fetch: bool, folder: Path) -> Path | None:
-    """Returns a folder with a built TinySTM; None if the user has not asked for one."""
+    """Returns a folder with a built TinySTM; None if the user has not asked for one, or it cannot be had."""
     if given is None and fetch:
         given = folder / "tinystm"
-        if not given.exists():
-            command(["git", "clone", "-q", TINYSTM, given])
-            command(["git", "-C", given, "checkout", "-q", TINYSTM_COMMIT])
+        try:
+            if not given.exists():
+                command(["git", "clone", "-q", TINYSTM, given])
+                command(["git", "-C", given, "checkout", "-q", TINYSTM_COMMIT])
+        except BenchmarkError as error:
+            print(f"{TINY} was not found: {error}")
+            given = None
     if given is None:
         return None
     if not (given / "lib" / "libstm.a").exists():
