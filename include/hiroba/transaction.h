@@ -22,8 +22,8 @@
  * Nesting: a block in a block is part of the outer one, to a depth of HIROBA_TX_MOST_NESTED; an abort ends the
  * outermost one. Refused in a block, with a message that ends the job, unless it is irrevocable: collective calls,
  * locks of sms.h, the end of the program, input and output (docs/transactions.md says which calls are seen). Every
- * transaction ends: one that has failed option transaction-retries times runs alone. Thread-safe. They work before
- * sms_startup and after sms_shutdown, too, on private memory.
+ * transaction ends: one that has failed option transaction-retries times, or for half a second, runs alone.
+ * Thread-safe. They work before sms_startup and after sms_shutdown, too, on private memory.
  */
 #ifndef HIROBA_TRANSACTION_H
 #define HIROBA_TRANSACTION_H

@@ -65,14 +65,24 @@ class TransactionActions {
 class ConflictBackoff {
  public:
   void wait(uint64_t aborts) {
+    if (aborts == 1) first_ = seconds_about_now();
     if (random_ == 0) random_ = reinterpret_cast<uintptr_t>(this) * 0x9e3779b97f4a7c15 | 1;
     random_ ^= random_ << 13, random_ ^= random_ >> 7, random_ ^= random_ << 17;
     for (uint64_t i = random_ % (uint64_t{16} << std::min<uint64_t>(aborts, 10)); i > 0; --i) cpu_relax();
     if (aborts > 2) sched_yield();
   }
 
+  // Returns true if the transaction has been aborted for so long that it is to run alone: its attempts take long, as
+  // those of other nodes on a machine with more ranks than cores, while others commit thousands of times.
+  bool is_old(uint64_t aborts) const {
+    constexpr double old = 0.5;
+    constexpr uint64_t least = 4;
+    return aborts >= least && seconds_about_now() - first_ > old;
+  }
+
  private:
   uint64_t random_ = 0;
+  double first_ = 0;  // time of the first abort
 };
 
 }  // namespace hiroba

@@ -27,7 +27,7 @@ void Transaction::begin_attempt() {
     snapshot_.enter(*domain_, slot_number_), commit_.enter(*domain_, slot_number_);
   }
   slot_->begun.store(reinterpret_cast<uint64_t>(block_.place), std::memory_order_relaxed);
-  if (wants_alone_ || aborts_ >= process_.settings().attempts) {
+  if (wants_alone_ || aborts_ >= process_.settings().attempts || backoff_.is_old(aborts_)) {
     process_.require(process_.others().begin_alone(block_.place));
     alone_ = true;
     counts_.add(TransactionCounts::alone);

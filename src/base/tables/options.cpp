@@ -50,7 +50,7 @@ constexpr std::array table = {
     Option{"transaction-stripe", OptionKind::bytes, "64", "SIZE",
            "Memory whose accesses by transactions conflict with each other: 16 to 4096 bytes, a power of two."},
     Option{"transaction-retries", OptionKind::number, "32", "TIMES",
-           "A transaction that has been undone by conflicts so often runs alone."},
+           "A transaction that has been undone by conflicts so often, or for half a second, runs alone."},
     Option{
         "devices", OptionKind::text, "auto", "auto|none|N|host:K|cuda:N",
         "Devices of each node, which its ranks share. auto: all GPUs that are there, if any. N: N of them. host:K: K "
