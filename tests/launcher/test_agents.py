@@ -1,8 +1,11 @@
 """The two programs that stand beside mpirun: reach, called in the place of ssh, and guard, on each host."""
 
 import os
+import pathlib
 import signal
 import subprocess
+import sys
+import tempfile
 import time
 
 from launching import LauncherTest, main, marked_processes
@@ -42,7 +45,7 @@ class Agents(LauncherTest):
 
 class Guard(Agents):
     def guard(self, seconds: str, script: str) -> "subprocess.Popen[str]":
-        return self.run_in_background(GUARD, "--heard", seconds, "sh", "-c", script)
+        return self.run_in_background(GUARD, "--heard", seconds, script)
 
     def test_it_ends_as_the_command_does(self) -> None:
         for script, status in (("exit 0", 0), ("exit 7", 7), ("kill -9 $$", 137), ("exec no-such-program", 127)):
@@ -71,6 +74,24 @@ class Guard(Agents):
         self.say(process)
         self.assertEqual(self.ends(process, 0, 3), "end\n")
 
+    def test_it_passes_requests_to_end_on_to_the_ranks(self) -> None:
+        """Those below Open MPI's daemon, and no other process."""
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        rank = folder / "rank"
+        rank.write_text(
+            "import os, signal, time\n"
+            "signal.signal(15, lambda *_: (os.write(1, b'asked\\n'), os._exit(0)))\n"
+            "os.write(1, b'ready\\n')\n"
+            "while True: time.sleep(0.02)\n"
+        )
+        (folder / "orted").symlink_to("/bin/sh")
+        process = self.guard("8", f"{folder}/orted -c '{sys.executable} {rank}; echo end'; echo left")
+        self.wait_for_line(process, "ready")
+        assert process.stdin is not None
+        process.stdin.write(chr(signal.SIGTERM))
+        process.stdin.flush()
+        self.assertEqual((self.ends(process, 0, 3), process.returncode), ("asked\nend\nleft\n", 0))
+
     def test_a_rank_ends_with_hydras_part_of_its_host(self) -> None:
         hydra = self.run_in_background("sh", "-c", f"{GUARD} sleep 60; true", PMI_FD="2")
         time.sleep(0.3)
@@ -95,7 +116,7 @@ class Reach(Agents):
         process.send_signal(signal.SIGCONT)
         self.assertRegex(self.ends(process, 0, 3), "has received nothing from its launcher for 1.5 s")
 
-    def test_with_silence_0_it_says_nothing(self) -> None:
+    def test_with_silence_0_it_is_not_missed(self) -> None:
         process = self.reach("sh -c 'cat; sleep 1; echo end'", "0")
         self.assertEqual(process.communicate(timeout=3), ("end\n", ""))
 
