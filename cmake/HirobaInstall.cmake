@@ -45,7 +45,7 @@ function(hiroba_pkgconfig library output libdir includedir)
   string(REGEX REPLACE "/$" "" up ${up})
   configure_file(${CMAKE_SOURCE_DIR}/cmake/${library}.pc.in ${output} @ONLY)
 endfunction()
-foreach(library hiroba hiroba_sparse)
+foreach(library hiroba hiroba_sparse hiroba_openmp)
   hiroba_pkgconfig(${library} ${CMAKE_BINARY_DIR}/lib/pkgconfig/${library}.pc lib ${header_folder})
   hiroba_pkgconfig(${library} ${CMAKE_BINARY_DIR}/${library}-installed.pc ${CMAKE_INSTALL_LIBDIR}
     "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}/hiroba")

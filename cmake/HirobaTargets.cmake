@@ -46,7 +46,7 @@ function(hiroba_floor name)
   if(F_MODEL)
     set_property(GLOBAL APPEND PROPERTY HIROBA_MODELS ${name})
   endif()
-  if(F_LIBRARY STREQUAL sparse)  # calls what libhiroba shows
+  if(F_LIBRARY MATCHES "sparse|openmp")  # calls what libhiroba shows
     target_compile_definitions(hiroba_${name} PRIVATE HIROBA_OUTSIDE)
   endif()
 endfunction()

@@ -33,7 +33,7 @@ int findings();
     __attribute__((format(printf, 2, 3)));
 
 // Flushes the program's output in stdio, C++ streams and Fortran units. May block: see EndWithin.
-void flush_program_output();
+[[HIROBA_SHOWN]] void flush_program_output();
 // Flushes stdout alone, unless another thread holds its lock. Blocks only while the reader of stdout does not read.
 void flush_stdout();
 

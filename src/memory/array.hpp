@@ -89,6 +89,8 @@ struct Array {
   char name[160] = "";
   bool freed = false;
   bool is_heap = false;                   // a rank's part of the heap: it uses memory only for objects
+  bool sparse = false;                    // most of it will not be used
+  const char* closed_pages = nullptr;     // what an access to a page means that its owner has closed
   bool watched = false;                   // option check looks for races on it
   bool race_told = false;                 // a floor that knows the program's text has reported one in this epoch
   const char* freed_by = "";              // the call that frees it

@@ -46,6 +46,10 @@ class Arrays {
     const char* freed_by = "free";   // the call that frees it
     bool watched = true;             // option check finds races on it
     GuardedParts parts = {};         // if each rank has its own part, with a guard after it
+    const void* adopts = nullptr;    // memory of the executable in the address range, which becomes the array with the
+                                     // contents that rank `first` has; whole pages
+    bool sparse = false;             // most of it will not be used: it counts as no memory
+    const char* closed_pages = nullptr;  // for messages: what an access to a page means that its owner has closed
   };
   [[HIROBA_SHOWN]] Status allocate(const Request& request, void*& out);
   // Messages of this function and the next name the call.
@@ -81,6 +85,8 @@ class Arrays {
   Status check_ends() const;
 
  private:
+  Status place(const Request& request, const Array& array, uint64_t pages, uint64_t& offset);
+  Status give_contents(const Request& request) const;
   Status unused(const Array& array) const;
   Status find_first(void* data, Array*& out) const;
   Status distribute(const Array& array, std::span<const int64_t> div, int first, int count, Distribution& next,

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "base/shown.hpp"
 #include "memory/array.hpp"
 #include "transport/transport.hpp"
 
@@ -16,8 +17,8 @@ class Atomics {
  public:
   explicit Atomics(MemoryParts& parts) : parts_(parts) {}
 
-  Status add(void* address, unsigned bytes, uint64_t value, uint64_t& old);
-  Status swap(void* address, unsigned bytes, uint64_t expected, uint64_t desired, uint64_t& old);
+  [[HIROBA_SHOWN]] Status add(void* address, unsigned bytes, uint64_t value, uint64_t& old);
+  [[HIROBA_SHOWN]] Status swap(void* address, unsigned bytes, uint64_t expected, uint64_t desired, uint64_t& old);
 
  private:
   struct Target;

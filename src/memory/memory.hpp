@@ -59,15 +59,15 @@ class Memory {
   [[HIROBA_SHOWN]] Arrays& arrays() const;
   [[HIROBA_SHOWN]] Consistency& consistency() const;
   GroupSync& group_sync() const;
-  Heap& heap() const;
-  Homes& homes() const;
+  [[HIROBA_SHOWN]] Heap& heap() const;
+  [[HIROBA_SHOWN]] Homes& homes() const;
   Locks& locks() const;
   Conditions& conditions() const;
   Preloads& preloads() const;
-  Atomics& atomics() const;
+  [[HIROBA_SHOWN]] Atomics& atomics() const;
   SystemAccess& system_access() const;
   Replicas& replicas() const;
-  PastCache& past_cache() const;
+  [[HIROBA_SHOWN]] PastCache& past_cache() const;
   NamedWrites& named_writes() const;
 
   // Returns the offset of memory of a rank for the floor of transactions, zero at the start.

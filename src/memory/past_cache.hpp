@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "base/shown.hpp"
 #include "base/status.hpp"
 
 namespace hiroba {
@@ -23,7 +24,7 @@ class PastCache {
   };
   // Fails if the address is in no array. All addresses of a page have their home on one rank, until changes() is
   // another number: arrays were freed or have other homes, by a collective call.
-  Status locate(const void* address, Place& out) const;
+  [[HIROBA_SHOWN]] Status locate(const void* address, Place& out) const;
   uint64_t changes() const;
   // Returns the address at which this process accesses it at its home; null if that takes messages. With option check
   // an access there does not count as one of the program.

@@ -149,6 +149,12 @@ void end_process(const char* call) {
 
 bool process_started() { return process().memory != nullptr; }
 
+bool launched_with_others() {
+  if (!Job::in_environment()) return !launching_mpi().empty();
+  Job job;
+  return Job::from_environment(job).ok() && job.nranks > 1;
+}
+
 Memory& process_memory(const char* call) {
   Process& p = process();
   if (p.forked) {

@@ -83,14 +83,16 @@ T& used_instance() {
 void start_process(const char* call, std::span<Model* const> models);
 // Leaves the job, after all ranks have made the call.
 void end_process(const char* call);
-bool process_started();
+[[HIROBA_SHOWN]] bool process_started();
+// Returns true if a launcher has started this process as one of several, or as one that may be.
+[[HIROBA_SHOWN]] bool launched_with_others();
 
 // Ends the job with a message that names the call if the process has not started, or has ended.
 [[HIROBA_SHOWN]] Memory& process_memory(const char* call);
 [[noreturn]] void not_started(const char* call, const char* begin, const char* end);
 
 // Ends the job if `status` is an error: with the message, or with "place: message".
-void require(const Status& status);
+[[HIROBA_SHOWN]] void require(const Status& status);
 void require_at(const Status& status, const char* place);
 
 // Waits for the program's work before a collective call that frees shared memory, or works on it. Ends the job if

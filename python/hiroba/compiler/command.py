@@ -18,11 +18,15 @@ links with libhiroba.
                                                  and what each access to another image becomes
   hirobacc --show stencil.c                      print the C that is compiled, and stop
   CC=hirobacc make, cmake -DCMAKE_C_COMPILER=hirobacc
+  hirobacc -fopenmp-nodes -O3 heat.c -o heat     an OpenMP program, unchanged, on the threads of all ranks; in C++ and
+                                                 Fortran by --cc g++, --cc gfortran
 
   -Wno-error=every-rank   only warn of what every rank does although one should; -Wno-every-rank: not even that
   --cc COMPILER   the C compiler behind it (default: HIROBACC_CC, else cc): gcc, clang, mpicc, nvcc
   --help          this text
 """
+# What the C compiler gets for -fopenmp-nodes. Atomic operations are to be calls, and code may lie at any address.
+OVER_NODES = ("-fopenmp", "-fPIE", "-fno-inline-atomics")
 OWN_WARNINGS = frozenset(f"-Wno-{error}{name}" for name in ("every-rank",) for error in ("", "error="))
 # Options of cc whose value may be a separate word.
 SHORT = (
@@ -75,6 +79,7 @@ class Command:
         self.show = False
         self.explain = False
         self.help = False
+        self.over_nodes = False  # an OpenMP program for all ranks
         self.warnings: list[str] = []  # options for hirobacc's own
 
     def has(self, *names: str) -> bool:
@@ -96,7 +101,8 @@ def read_command(arguments: list[str]) -> Command:
     kept: list[str] = []
     language = "none"
     inside = [from_file(word) if word[0:1] == "@" else [word] for word in arguments]
-    words = iter([word for each in inside for word in each])
+    all_words = [word for each in inside for word in each]
+    words = iter(all_words)
     for word in words:
         if word in ("--show", "--explain"):
             setattr(command, word[2:], True)
@@ -104,6 +110,9 @@ def read_command(arguments: list[str]) -> Command:
             command.help = True
         elif word in OWN_WARNINGS:
             command.warnings.append(word)
+        elif word == "-fopenmp-nodes":
+            command.over_nodes = True
+            kept += OVER_NODES
         elif word == "--cc" or word.startswith("--cc="):
             command.cc = (word[5:] if "=" in word else next(words, "cc")).split() or ["cc"]
         else:
@@ -118,8 +127,7 @@ def read_command(arguments: list[str]) -> Command:
             command.options.append((ALSO.get(name, name), value or ""))
             language = value or "" if ALSO.get(name, name) == "-x" else language
     command.words = kept
-    own_inside = len(kept) != sum(map(len, inside))
-    command.given = kept if own_inside else arguments
+    command.given = kept if kept != all_words else arguments
     return command
 
 

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 NEEDS_NOTHING = ("-nostdlib", "-nodefaultlibs", "-r", "-no-libc", "--no-standard-libraries")
 SYSTEM_LIBRARIES = frozenset(("m", "pthread", "dl", "rt", "c", "util"))
+# An OpenMP program for all ranks lies at the start of the shared addresses: src/openmp/README.md.
+OPENMP_LINK = (
+    *("-Wl,-no-pie", "-Wl,--no-relax", "-Wl,-z,now", "-Wl,-Ttext-segment=0x200000000000"),
+    *("-Wl,--push-state,--no-as-needed", "-lhiroba_openmp", "-lhiroba", "-Wl,--pop-state"),
+)
 NAMES = (b"hiroba", b"sms_", b"smint_", b"xmp", b"mpc_")  # parts of all names of the library
 
 
@@ -48,6 +53,9 @@ def main(arguments: list[str], installation: Installation) -> int:
 
 def compile_or_link(command: Command, installation: Installation) -> int:
     if not command.has("-E") and refuses_cxx(command):
+        return 1
+    if command.over_nodes and command.has("-static", "-static-pie", "-no-pie", "-fno-pie", "-fno-PIE", "-mcmodel=medium"):
+        print("hirobacc: error: -fopenmp-nodes with -static, -no-pie or a code model: leave that out", file=sys.stderr)
         return 1
     plain = not command.show and is_plain(command, installation.headers)
     if plain and not command.links:
@@ -119,7 +127,7 @@ def stands_alone(command: Command) -> bool:
     -v it is linked always: by that CMake asks what a C program needs that another compiler links."""
     if any(name == "-v" for name, _ in command.options):
         return False
-    if command.has("-fgnu-tm"):
+    if command.has("-fgnu-tm") or command.over_nodes:
         return False
     given = [*command.values("-Xlinker", "-T"), *(value for value in command.values("-l") if value)]
     for name, _ in command.options:
@@ -133,6 +141,8 @@ def link_words(library: str, command: Command) -> list[str]:
     is_static = command.has("-static", "-static-pie", "--static")
     if not command.links or command.has(*NEEDS_NOTHING):
         return []
+    if command.over_nodes:
+        return [f"-L{library}", f"-Wl,-rpath,{library}", *OPENMP_LINK]
     if is_static:
         static = libraries_in(library, ".a")
         return [f"-L{library}", *static, "-lstdc++", "-lm"] if static else []

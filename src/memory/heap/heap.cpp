@@ -155,6 +155,11 @@ Status Heap::finish() {
 
 void* Heap::allocate_kept(size_t bytes) { return HeapThreadCache::allocate(bytes); }
 
+std::span<const char> Heap::addresses() const {
+  const Layout& layout = parts_.layout;
+  return {parts_.space.base() + layout.heap(0), layout.space - layout.heap(0)};
+}
+
 bool Heap::contains(const void* address) const { return heap_->space.position(address) < heap_->space.bytes(); }
 
 uint64_t Heap::size(const void* object) const { return heap_->space.size(heap_->space.position(object)); }

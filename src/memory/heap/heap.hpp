@@ -48,8 +48,10 @@ class Heap {
   Status reallocate(void* object, const Request& request, void*& out);
 
   bool contains(const void* address) const;
+  // Returns the addresses of all ranks' objects, as long as the process lives.
+  [[HIROBA_SHOWN]] std::span<const char> addresses() const;
   // Returns the size of the object that begins there, of any rank, as it uses memory; 0 if there is none.
-  uint64_t size(const void* object) const;
+  [[HIROBA_SHOWN]] uint64_t size(const void* object) const;
 
   struct Statistics {
     uint64_t live = 0, used = 0;         // of objects that this rank has allocated: bytes, and their memory

@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "base/shown.hpp"
 #include "memory/array.hpp"
 
 namespace hiroba {
@@ -17,7 +18,7 @@ class Homes {
  public:
   explicit Homes(MemoryParts& parts) : parts_(parts) {}
 
-  Status set_policy(void* data, HomePolicy policy, const char* call);
+  [[HIROBA_SHOWN]] Status set_policy(void* data, HomePolicy policy, const char* call);
   // Sets `out` to the report of rank 0 on the placement of arrays, lines of text; "" in other ranks, and without option
   // stats or explain-placement.
   Status explain(const char* call, std::string& out) const;

@@ -25,6 +25,7 @@
 #include "memory/parts.hpp"
 #include "memory/space/ended_memory.hpp"
 #include "memory/space/fault_kind.hpp"
+#include "memory/space/program.hpp"
 
 extern "C" int __sigaction(int, const struct sigaction*, struct sigaction*) __attribute__((weak));
 
@@ -164,6 +165,7 @@ bool record(MemoryParts& p, const siginfo_t& info, ucontext_t& context) {
 bool serve(MemoryParts& p, const void* address, FaultKind kind) {
   Array* const array = p.table.live(p.page_of(address));
   if (array == nullptr || p.cache == nullptr) return false;
+  const InLibrary library;
   p.transport->faulting(true);
   if (p.check && array->preloaded.load()) {
     const char* const at = std::max(static_cast<const char*>(address), static_cast<const char*>(array->data));
@@ -206,6 +208,8 @@ bool open_touched(MemoryParts& p, const siginfo_t& info) {
 
 [[noreturn]] void refuse(const MemoryParts& p, int signal, const void* address) {
   const Array* const array = p.arrays.at(address);
+  if (array != nullptr && array->closed_pages != nullptr && signal == SIGSEGV)
+    refuse(signal, kind(signal), "%s: %s", array->closed_pages);
   if (array != nullptr && !p.arrays.is_guard(address))
     refuse(signal, kind(signal), "%s inside array %s: the machine has no memory left for it", array->name);
   const std::string text = p.arrays.explain(address);

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -10,6 +11,7 @@
 #include "base/machine/host.hpp"
 #include "base/text.hpp"
 #include "memory/layout.hpp"
+#include "memory/space/program.hpp"
 
 namespace hiroba {
 
@@ -30,28 +32,45 @@ std::string mapped_at(const char* begin, uint64_t bytes) {
   std::fclose(maps);
   return found;
 }
+
+// Returns the bytes at the start of the range that the executable has. The C library's allocator takes the addresses
+// after it by brk() until other addresses follow.
+uint64_t bytes_of_program(uint64_t extent) {
+  constexpr uint64_t room = uint64_t{64} << 20;
+  const Program program = this_program();
+  if (program.begin < shared_base || program.begin >= shared_base + extent) return 0;
+  return (program.end - shared_base + room + Space::unit - 1) / Space::unit * Space::unit;
+}
+
 }  // namespace
 
 Space::~Space() {
   if (base_ == nullptr) return;
   constexpr int kind = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
-  if (!stays_ || mmap(base_, extent_, PROT_NONE, kind, -1, 0) == MAP_FAILED) munmap(base_, extent_);
+  char* const first = base_ + reserved_from_;
+  const uint64_t bytes = extent_ - reserved_from_;
+  if (!stays_ || mmap(first, bytes, PROT_NONE, kind, -1, 0) == MAP_FAILED) munmap(first, bytes);
 }
 
 Status Space::reserve(uint64_t shared, uint64_t extent, uint64_t heap) {
+  const uint64_t program = bytes_of_program(extent);
+  char* const first = preferred_base + program;
+  const uint64_t bytes = extent - program;
   void* const at =
-      mmap(preferred_base, extent, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-  if (at != preferred_base) {
+      mmap(first, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (at != first) {
     const bool taken = at != MAP_FAILED || errno == EEXIST;
-    if (at != MAP_FAILED) munmap(at, extent);  // kernels before 4.17 return other addresses
-    const std::string why = taken ? "all ranks need the same, and here something is mapped among them: " +
-                                        mapped_at(preferred_base, extent) + "; a preloaded library, or a tool?"
-                                  : explain_error(errno) + "; a smaller option space may help";
+    if (at != MAP_FAILED) munmap(at, bytes);  // kernels before 4.17 return other addresses
+    const std::string why =
+        taken ? "all ranks need the same, and here something is mapped among them: " + mapped_at(first, bytes) +
+                    "; a preloaded library, or a tool?"
+              : explain_error(errno) + "; a smaller option space may help";
     return Status::error("host %s cannot reserve %s of addresses at %p (%s)", host_name().c_str(),
                          show_bytes(extent).c_str(), static_cast<void*>(preferred_base), why.c_str());
   }
-  madvise(at, extent, MADV_DONTDUMP);
+  madvise(at, bytes, MADV_DONTDUMP);
   base_ = preferred_base;
+  reserved_from_ = program, next_ = std::max(next_, program);
   shared_ = shared;
   arrays_ = shared - heap;
   extent_ = extent;

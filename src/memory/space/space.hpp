@@ -22,7 +22,8 @@ class Space {
   Space& operator=(const Space&) = delete;
   ~Space();
 
-  // Reserves `extent` bytes: the first `shared` are shared memory, and the last `heap` of these are not for arrays.
+  // Reserves `extent` bytes: the first `shared` are shared memory, and the last `heap` of these are not for arrays. An
+  // executable that lies at the start of the range stays where it is, with room for brk() after it.
   Status reserve(uint64_t shared, uint64_t extent, uint64_t heap = 0);
 
   // Keeps the addresses reserved after its end; each access to them then faults.
@@ -51,6 +52,7 @@ class Space {
   Status no_room(uint64_t bytes) const;
 
   char* base_ = nullptr;
+  uint64_t reserved_from_ = 0;  // before it lies the executable
   bool stays_ = false;
   static constexpr uint64_t stagger_bytes = uint64_t{68} << 10, stagger_steps = 16;
 

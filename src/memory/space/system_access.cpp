@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "memory/parts.hpp"
+#include "memory/space/program.hpp"
 
 namespace hiroba {
 
@@ -13,6 +14,7 @@ bool SystemAccess::may_need(const void* address, size_t bytes) const {
 }
 
 size_t SystemAccess::bring(const char* address, size_t bytes, bool to_write) {
+  const InLibrary library;
   if (parts_.cache != nullptr)
     bytes = std::min(bytes, static_cast<size_t>(parts_.cache->copies.config().most_at_once()) * page_bytes);
   if (parts_.races.on())
@@ -31,6 +33,7 @@ size_t SystemAccess::bring(const char* address, size_t bytes, bool to_write) {
 }
 
 Status SystemAccess::bring_all(const void* address, size_t bytes, bool to_write) {
+  const InLibrary library;
   const char* const begin = static_cast<const char*>(address);
   // A quarter of the cache: the same call may have another buffer, and the program's own pages need some.
   const size_t most = parts_.cache == nullptr

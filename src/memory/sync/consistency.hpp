@@ -29,8 +29,8 @@ class Consistency {
   // For messages and locks of floors above. release_to() precedes a message to that rank, or the release of a lock in
   // its memory. acquire_from() acquires all that was released to that rank: after this rank has received a message,
   // from itself; after it has acquired a lock, from the rank whose memory holds the lock.
-  void release_to(int rank);
-  void acquire_from(int rank);
+  [[HIROBA_SHOWN]] void release_to(int rank);
+  [[HIROBA_SHOWN]] void acquire_from(int rank);
   // Drops every copy, and sends writes home, so that later fetches show which pages are used.
   void drop_copies();
   // Option check: an event that this floor does not see may order this rank's accesses before and after it.

@@ -1,0 +1,171 @@
+// The start of an OpenMP program over ranks: before its main, and before the constructors of its global objects, its
+// variables become shared. Main runs on rank 0. In a job of one rank nothing of this happens: libgomp alone runs it.
+#include <link.h>
+#include <sys/personality.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <iostream>  // each rank's streams of C++ begin before the program's, which only rank 0 begins
+
+#include "base/limits.hpp"
+#include "base/log.hpp"
+#include "openmp/code.hpp"
+#include "openmp/objects.hpp"
+#include "openmp/real.hpp"
+#include "openmp/regions.hpp"
+#include "openmp/runtime.hpp"
+#include "process/process.hpp"
+#include "sms.h"
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+using Main = int (*)(int, char**, char**);
+extern "C" int __libc_start_main(Main, int, char**, void (*)(), void (*)(), void (*)(), void*);
+
+namespace hiroba::openmp {
+
+namespace {
+
+struct Start {
+  Main main;
+  int argc;
+  char** argv;
+  void (*init)();
+  void (*fini)();
+  void* stack_end;
+};
+Start start;
+
+void check_program(const Program& program) {
+  if (program.begin == shared_base) return;
+  end_job(1,
+          "this OpenMP program lies at %#lx, and must lie at %#lx, so that all ranks share its variables; link it by "
+          "hirobacc -fopenmp-nodes, or with the flags of `pkg-config --libs hiroba_openmp`",
+          program.begin, shared_base);
+}
+
+// All ranks need libraries at the same addresses, because variables of the program may point to them: the program
+// begins again without random addresses.
+void keep_addresses(char** argv) {
+  constexpr const char* again = "OPENMP_STARTED_WITH_HIROBA";
+  const int persona = personality(0xffffffff);
+  if ((persona & ADDR_NO_RANDOMIZE) != 0 || std::getenv(again) != nullptr) return;
+  if (personality(static_cast<unsigned long>(persona) | ADDR_NO_RANDOMIZE) == -1) return;  // check_libraries tells
+  setenv(again, "1", 1);
+  execv("/proc/self/exe", argv);
+}
+
+void check_libraries() {
+  const auto here = reinterpret_cast<int64_t>(dlsym(RTLD_NEXT, "printf"));
+  const int64_t least = sms_reduce_int64(here, SMS_MIN), most = sms_reduce_int64(here, SMS_MAX);
+  if (least == most) return;
+  end_job(1,
+          "libraries lie at other addresses than in other ranks (printf at %#lx to %#lx); OpenMP over ranks needs the "
+          "same versions on all hosts, and the right to start without random addresses (personality; in a container: "
+          "a seccomp profile that allows it)",
+          least, most);
+}
+
+[[noreturn]] void end_rank(int status) {
+  flush_program_output();
+  instance<Objects>().end();
+  sms_shutdown();
+  _exit(status != 0 && (status & 0xff) == 0 ? 1 : status);
+}
+
+// The destructors of the executable: they use its variables, so they run before the job ends.
+void end_program() {
+  const ElfW(Dyn)* entry = nullptr;
+  dl_iterate_phdr(
+      [](dl_phdr_info* object, size_t, void* out) {
+        for (int i = 0; i < object->dlpi_phnum; ++i)
+          if (object->dlpi_phdr[i].p_type == PT_DYNAMIC)
+            *static_cast<const ElfW(Dyn)**>(out) =
+                reinterpret_cast<const ElfW(Dyn)*>(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr);
+        return 1;
+      },
+      &entry);
+  uint64_t functions = 0, bytes = 0;
+  for (; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
+    if (entry->d_tag == DT_FINI_ARRAY) functions = entry->d_un.d_ptr;
+    if (entry->d_tag == DT_FINI_ARRAYSZ) bytes = entry->d_un.d_val;
+  }
+  auto** const first = reinterpret_cast<void (**)()>(functions);
+  for (uint64_t i = bytes / sizeof *first; i-- > 0;) first[i]();
+}
+
+// Runs after the program's own exit handlers. The stack of main is shared memory, which ends with the job, so the rest
+// happens on another one. Libraries have memory there that the program has made them allocate: they end with the
+// process.
+[[noreturn]] void end_on(int status) {
+  end_program();
+  flush_program_output();
+  is_main_thread = in_program = false;
+  instance<Regions>().end(status);
+  end_rank(status);
+}
+
+char* exit_stack() {
+  alignas(64) static char stack[256 << 10];
+  return stack + sizeof stack;
+}
+
+void leave(int status, void*) {
+  if (!process_started()) return;
+  if (!is_main_thread || member.spans)
+    end_job(status == 0 ? 1 : status, "exit(%d) in a parallel region, or in a thread of the program's own", status);
+  Stacks::call_from(
+      exit_stack(), [](void* value) { end_on(static_cast<int>(reinterpret_cast<intptr_t>(value))); },
+      reinterpret_cast<void*>(static_cast<intptr_t>(status)));
+}
+
+int program_main(int argc, char** argv, char** environment) { return start.main(argc, argv, environment); }
+
+char** shared_words(int argc, char** argv) {
+  char** const out = static_cast<char**>(sms_malloc(sizeof(char*) * static_cast<size_t>(argc + 1)));
+  for (int i = 0; i < argc; ++i) {
+    out[i] = static_cast<char*>(sms_malloc(std::strlen(argv[i]) + 1));
+    std::strcpy(out[i], argv[i]);
+  }
+  out[argc] = nullptr;
+  return out;
+}
+
+void run_program(void*) {
+  is_main_thread = in_program = true;
+  Stacks::handle_faults_elsewhere();
+  HIROBA_REAL(__libc_start_main)
+  (program_main, start.argc, start.argv, start.init, start.fini, nullptr, start.stack_end);
+}
+
+}  // namespace
+
+}  // namespace hiroba::openmp
+
+using namespace hiroba;
+using namespace hiroba::openmp;
+
+EXPORT int __libc_start_main(Main main, int argc, char** argv, void (*init)(), void (*fini)(), void (*loader_fini)(),
+                             void* stack_end) {
+  start = {main, argc, argv, init, fini, stack_end};
+  if (!launched_with_others())
+    return HIROBA_REAL(__libc_start_main)(main, argc, argv, init, fini, loader_fini, stack_end);
+  const Program program = this_program();
+  check_program(program);
+  keep_addresses(argv);
+  sms_startup(nullptr, nullptr);
+  check_libraries();
+  Memory& memory = process_memory("the start of an OpenMP program");
+  require(instance<Regions>().begin(memory, program));
+  require(instance<Objects>().begin(memory));
+  memory_is_shared = true;
+  if (memory.job().nnodes > 1) require(prepare_code(program));
+  on_exit(leave, nullptr);
+  if (memory.job().rank != 0) {
+    end_rank(instance<Regions>().serve());
+  }
+  start.argv = shared_words(argc, argv);
+  instance<Regions>().stacks().call_on(0, run_program, nullptr);
+  __builtin_unreachable();
+}

@@ -1,0 +1,33 @@
+// Tells whether a thread runs code of the program or of the runtime: memory that the program allocates is shared, also
+// where the C library allocates it for the program; what the runtime allocates is the rank's own. Threads that the
+// program does not know of are the runtime's.
+#pragma once
+
+#include "memory/space/program.hpp"
+
+namespace hiroba::openmp {
+
+// True in the thread of rank 0 that runs the program's main, on a shared stack.
+inline thread_local bool is_main_thread __attribute__((tls_model("initial-exec"))) = false;
+
+// False in a job of one rank, where the program's memory is its own.
+inline bool memory_is_shared = false;
+
+// What the program has asked for by omp_set_num_threads, for regions of all ranks; 0: nothing.
+inline int requested_threads = 0;
+
+// While it lives, this thread runs code of the runtime.
+using InRuntime = InLibrary;
+
+// While it lives, this thread runs code of the program.
+class InProgram {
+ public:
+  InProgram() : before_(in_program) { in_program = memory_is_shared; }
+  InProgram(const InProgram&) = delete;
+  ~InProgram() { in_program = before_; }
+
+ private:
+  bool before_;
+};
+
+}  // namespace hiroba::openmp

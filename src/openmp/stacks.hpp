@@ -1,0 +1,32 @@
+// Stacks in shared memory, at home on the rank of their thread: what a function of the program has on its stack, such
+// as the variables that a region shares, is at the same address in every rank. Below each lies a closed page.
+//
+// Owner: Regions. Thread-safe after allocate().
+#pragma once
+
+#include <cstdint>
+
+#include "memory/memory.hpp"
+
+namespace hiroba::openmp {
+
+class Stacks {
+ public:
+  static constexpr int least_most = 64;
+  // `most`: the largest number of threads of a rank. Collective.
+  Status allocate(Memory& memory, int most);
+
+  // Calls function(argument) on the stack of this rank's thread. Not for a thread that is on it already.
+  void call_on(int thread, void (*function)(void*), void* argument) const;
+  // Call it in each thread that is to use a stack.
+  static void handle_faults_elsewhere();
+  // The same on another stack, which ends at `top`, a multiple of 16.
+  static void call_from(char* top, void (*function)(void*), void* argument);
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  uint64_t bytes_ = 0;  // of a stack
+  char* mine_ = nullptr;
+};
+
+}  // namespace hiroba::openmp

@@ -1,0 +1,145 @@
+#include "openmp/words.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "base/wait.hpp"
+#include "openmp/runtime.hpp"
+#include "process/process.hpp"
+
+namespace hiroba::openmp::words {
+
+namespace {
+
+Memory& memory() { return process_memory("an atomic operation of OpenMP"); }
+
+uint64_t swap_far(void* word, unsigned bytes, uint64_t expected, uint64_t desired) {
+  const InRuntime runtime;
+  uint64_t old = 0;
+  require(memory().atomics().swap(word, bytes, expected, desired, old));
+  return old;
+}
+
+uint64_t add_far(void* word, unsigned bytes, uint64_t value) {
+  const InRuntime runtime;
+  uint64_t old = 0;
+  require(memory().atomics().add(word, bytes, value, old));
+  return old;
+}
+
+template <typename T>
+uint64_t load_here(const void* object) {
+  return __atomic_load_n(static_cast<const T*>(object), __ATOMIC_SEQ_CST);
+}
+
+template <typename T>
+uint64_t swap_here(void* object, uint64_t expected, uint64_t desired) {
+  T old = static_cast<T>(expected);
+  __atomic_compare_exchange_n(static_cast<T*>(object), &old, static_cast<T>(desired), false, __ATOMIC_SEQ_CST,
+                              __ATOMIC_SEQ_CST);
+  return old;
+}
+
+// An object of 1 or 2 bytes, in the word of 4 that has it.
+struct Within {
+  void* word;
+  unsigned shift;
+  uint64_t mask;
+  Within(const void* object, unsigned bytes)
+      : word(reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(object) & ~uintptr_t{3})),
+        shift(8 * static_cast<unsigned>(reinterpret_cast<uintptr_t>(object) & 3)),
+        mask(bytes == 1 ? 0xff : 0xffff) {}
+};
+
+}  // namespace
+
+bool is_far(const void* object) {
+  if (!process_started()) return false;
+  const Memory& m = memory();
+  if (m.job().nnodes == 1) return false;
+  PastCache::Place place = {};
+  return m.past_cache().locate(object, place).ok() && !place.here;
+}
+
+uint64_t load(const void* object, unsigned bytes) {
+  if (!is_far(object)) {
+    switch (bytes) {
+      case 1: return load_here<uint8_t>(object);
+      case 2: return load_here<uint16_t>(object);
+      case 4: return load_here<uint32_t>(object);
+      default: return load_here<uint64_t>(object);
+    }
+  }
+  if (bytes >= 4) return add_far(const_cast<void*>(object), bytes, 0);
+  const Within within(object, bytes);
+  return add_far(within.word, 4, 0) >> within.shift & within.mask;
+}
+
+uint64_t swap(void* object, unsigned bytes, uint64_t expected, uint64_t desired) {
+  if (!is_far(object)) {
+    switch (bytes) {
+      case 1: return swap_here<uint8_t>(object, expected, desired);
+      case 2: return swap_here<uint16_t>(object, expected, desired);
+      case 4: return swap_here<uint32_t>(object, expected, desired);
+      default: return swap_here<uint64_t>(object, expected, desired);
+    }
+  }
+  if (bytes >= 4) return swap_far(object, bytes, expected, desired);
+  const Within within(object, bytes);
+  for (uint64_t word = add_far(within.word, 4, 0);;) {
+    const uint64_t old = word >> within.shift & within.mask;
+    if (old != (expected & within.mask)) return old;
+    const uint64_t next = (word & ~(within.mask << within.shift)) | (desired & within.mask) << within.shift;
+    const uint64_t seen = swap_far(within.word, 4, word, next);
+    if (seen == word) return old;
+    word = seen;
+  }
+}
+
+uint64_t load(const int64_t* word) { return load(word, sizeof *word); }
+uint64_t swap(int64_t* word, uint64_t expected, uint64_t desired) { return swap(word, 8, expected, desired); }
+uint64_t add(int64_t* word, uint64_t value) {
+  if (is_far(word)) return add_far(word, sizeof *word, value);
+  return __atomic_fetch_add(reinterpret_cast<uint64_t*>(word), value, __ATOMIC_SEQ_CST);
+}
+
+namespace {
+
+// Returns the home of the word; negative if all ranks see it alike.
+int far_home(const void* word) {
+  if (!process_started() || memory().job().nnodes == 1) return -1;
+  PastCache::Place place = {};
+  return memory().past_cache().locate(word, place).ok() ? place.rank : -1;
+}
+
+}  // namespace
+
+void release(const void* word) {
+  const InRuntime runtime;
+  if (const int home = far_home(word); home >= 0) memory().consistency().release_to(home);
+}
+
+void acquire(const void* word) {
+  const InRuntime runtime;
+  if (const int home = far_home(word); home >= 0) memory().consistency().acquire_from(home);
+}
+
+bool try_lock(uint32_t* lock) {
+  if (swap(lock, 4, 0, 1) != 0) return false;
+  acquire(lock);
+  return true;
+}
+
+void lock(uint32_t* lock) {
+  for (Backoff backoff(200); !try_lock(lock);)
+    if (!backoff.step()) usleep(20);
+}
+
+void unlock(uint32_t* lock) {
+  release(lock);
+  swap(lock, 4, 1, 0);
+}
+
+}  // namespace hiroba::openmp::words

@@ -1,0 +1,28 @@
+// Words in shared memory that threads of all ranks change: performed at their home. On one node, and at home, each is
+// an instruction of the processor. They order nothing but each other; release() and acquire() hand over the writes
+// before a change of a word to the thread that has seen it.
+#pragma once
+
+#include <cstdint>
+
+namespace hiroba::openmp::words {
+
+uint64_t load(const int64_t* word);
+uint64_t add(int64_t* word, uint64_t value);                        // returns the old value
+uint64_t swap(int64_t* word, uint64_t expected, uint64_t desired);  // returns the old value
+void release(const void* word);                                     // before the change
+void acquire(const void* word);                                     // after the look
+
+// A lock: a word of 4 bytes, 0 while it is free. Taken in no order.
+bool try_lock(uint32_t* lock);
+void lock(uint32_t* lock);
+void unlock(uint32_t* lock);
+
+// The same for objects of 1, 2, 4, 8 bytes, and for memory that is the rank's own, too.
+uint64_t load(const void* object, unsigned bytes);
+// Returns the old value; `object` has the new one if that is `expected`.
+uint64_t swap(void* object, unsigned bytes, uint64_t expected, uint64_t desired);
+// Returns true if accesses to the object must go to another node.
+bool is_far(const void* object);
+
+}  // namespace hiroba::openmp::words

@@ -1,0 +1,41 @@
+# OpenMP programs on the threads of all ranks: built by hirobacc -fopenmp-nodes, with nothing of Hiroba in them.
+find_program(GFORTRAN gfortran)
+set(openmp_programs "openmp:openmp.c:cc" "openmp_streams:openmp_streams.cpp:g++")
+if(GFORTRAN)
+  list(APPEND openmp_programs "openmp_fortran:openmp_fortran.f90:gfortran")
+endif()
+foreach(line ${openmp_programs})
+  string(REPLACE ":" ";" words ${line})
+  list(POP_FRONT words name source compiler)
+  set(program ${CMAKE_BINARY_DIR}/tests/programs/${name})
+  add_custom_command(OUTPUT ${program}
+    COMMAND ${CMAKE_BINARY_DIR}/bin/hirobacc --cc ${compiler} -O2 -fopenmp-nodes ${CMAKE_CURRENT_SOURCE_DIR}/${source}
+      -o ${program}
+    DEPENDS ${source} hiroba_openmp_shared ${CMAKE_SOURCE_DIR}/python/hiroba/compiler/driver.py
+    WORKING_DIRECTORY ${CMAKE_BINARY_DIR}/tests/programs)
+  add_custom_target(${name}_program ALL DEPENDS ${program})
+endforeach()
+
+# Each line: name, ranks, nodes, threads of a rank; then options.
+foreach(line "one_node 2 1 1" "threads 2 1 2" "two_nodes 2 2 1" "three_nodes 3 3 2" "uneven 3 2 1"
+    "ucx 2 2 2 TRANSPORT=ucx" "chaos 3 3 1 CHAOS=5" "small_cache 2 2 1 CACHE=1M")
+  separate_arguments(words UNIX_COMMAND ${line})
+  list(POP_FRONT words name ranks nodes threads)
+  foreach(program openmp openmp_streams openmp_fortran)
+    if(program STREQUAL openmp_fortran AND NOT GFORTRAN)
+      continue()
+    endif()
+    set(arguments)
+    if(program STREQUAL openmp)
+      set(arguments word)
+    endif()
+    set(test programs.${program}.${name})
+    hiroba_run_test(${test} ${ranks} ${nodes} ${CMAKE_BINARY_DIR}/tests/programs/${program} ${arguments}
+      MATCH "^ok$" SECONDS 60)
+    with(${test} TIMEOUT=30 ${words})
+    set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT "OMP_NUM_THREADS=${threads}")
+  endforeach()
+endforeach()
+add_test(NAME programs.openmp.misuse COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/openmp_misuse.py
+  $<TARGET_FILE:hirobarun> ${CMAKE_BINARY_DIR}/bin/hirobacc ${CMAKE_BINARY_DIR}/tests/programs/openmp_misuse)
+set_tests_properties(programs.openmp.misuse PROPERTIES TIMEOUT 120)

@@ -1,0 +1,58 @@
+! An OpenMP program in Fortran: common blocks, allocatable arrays, threadprivate, locks, reductions. Prints "ok".
+module kept
+  implicit none
+  real(8), allocatable :: field(:, :)
+  integer :: mine = 0
+  !$omp threadprivate(mine)
+end module
+
+program main
+  use omp_lib
+  use kept
+  implicit none
+  integer, parameter :: n = 200
+  integer :: i, j, counts(0:63), total
+  real(8) :: sum, shared_block(n)
+  integer(omp_lock_kind) :: lock
+  common /block/ shared_block
+  logical :: wrong
+  wrong = .false.
+  allocate (field(n, n))
+  counts = 0
+  total = 0
+  sum = 0
+  call omp_init_lock(lock)
+  !$omp parallel do private(i) reduction(+:sum)
+  do j = 1, n
+    shared_block(j) = j
+    do i = 1, n
+      field(i, j) = i + 1000*j
+      sum = sum + 1
+    end do
+  end do
+  if (sum /= n*n) call fails('a sum')
+  do j = 1, n
+    if (shared_block(j) /= j) call fails('a common block')
+    if (field(n, j) /= n + 1000*j) call fails('an allocatable array')
+  end do
+  !$omp parallel
+  mine = omp_get_thread_num()
+  counts(mine) = counts(mine) + 1
+  !$omp barrier
+  call omp_set_lock(lock)
+  total = total + counts(mine)
+  call omp_unset_lock(lock)
+  !$omp end parallel
+  if (total /= omp_get_max_threads()) call fails('a lock')
+  !$omp parallel workshare
+  field = 2*field
+  !$omp end parallel workshare
+  if (field(1, 1) /= 2002) call fails('workshare')
+  if (.not. wrong) print '(a)', 'ok'
+contains
+  subroutine fails(what)
+    character(*), intent(in) :: what
+    print *, what, ' is wrong'
+    wrong = .true.
+  end subroutine
+end program

@@ -1,0 +1,102 @@
+"""usage: openmp_misuse.py HIROBARUN HIROBACC FOLDER: mistakes with OpenMP programs over ranks, and their messages."""
+
+import os
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+HIROBARUN, HIROBACC = sys.argv[1:3]
+FOLDER = Path(sys.argv[3])
+COUNT = """
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char** argv) {
+  int count = 0;
+#pragma omp parallel
+  {
+#pragma omp atomic
+    count += 1;
+    if (argc > 1 && omp_get_thread_num() == atoi(argv[1])) exit(5);
+  }
+  printf("%d\\n", count);
+  return count == omp_get_max_threads() ? 0 : 1;
+}
+"""
+DEEP = """
+#include <stdio.h>
+static int down(volatile char* above, int depth) {
+  volatile char here[4096];
+  here[0] = above[0] + 1;
+  return depth == 0 ? here[0] : down(here, depth - 1) + here[0];
+}
+int main(void) {
+  int sum = 0;
+  char first[1] = {0};
+#pragma omp parallel reduction(+ : sum)
+  sum += down(first, 1 << 20);
+  printf("%d\\n", sum);
+}
+"""
+
+
+class Misuse(unittest.TestCase):
+    def build(self, name: str, text: str, *flags: str) -> str:
+        FOLDER.mkdir(exist_ok=True, parents=True)
+        source = FOLDER / f"{name}.c"
+        source.write_text(text)
+        words = [HIROBACC, "-O1", "-w", *flags, str(source), "-o", str(FOLDER / name)]
+        subprocess.run(words, check=True, timeout=60)
+        return str(FOLDER / name)
+
+    def run_job(self, *words: str) -> tuple[int, str]:
+        run = subprocess.run([HIROBARUN, *words], capture_output=True, text=True, timeout=60)
+        return run.returncode, run.stdout + run.stderr
+
+    def test_atomics_that_are_instructions(self) -> None:
+        program = self.build("inlined", COUNT, "-fopenmp-nodes", "-finline-atomics")
+        status, output = self.run_job("-n", "2", "--nodes", "2", program)
+        self.assertEqual(status, 1, output)
+        self.assertIn("compile all files with -fno-inline-atomics", output)
+
+    def test_one_node_may_have_them(self) -> None:
+        program = self.build("inlined_too", COUNT, "-fopenmp-nodes", "-finline-atomics")
+        status, output = self.run_job("-n", "2", program)
+        self.assertEqual((status, output), (0, "2\n"))
+
+    def test_another_address(self) -> None:
+        library = os.path.dirname(os.path.dirname(os.path.abspath(HIROBARUN))) + "/lib"
+        words = ["-fopenmp", "-Wl,--no-as-needed", f"-L{library}", f"-Wl,-rpath,{library}", "-lhiroba_openmp"]
+        program = self.build("elsewhere", COUNT, *words, "-lhiroba")
+        status, output = self.run_job("-n", "2", program)
+        self.assertEqual(status, 1, output)
+        self.assertIn("link it by hirobacc -fopenmp-nodes", output)
+
+    def test_exit_in_a_region(self) -> None:
+        program = self.build("leaves", COUNT, "-fopenmp-nodes")
+        for thread in "01":
+            status, output = self.run_job("-n", "2", program, thread)
+            self.assertEqual(status, 5, output)
+            self.assertIn("exit(5) in a parallel region", output)
+
+    def test_a_stack_that_overflows(self) -> None:
+        program = self.build("deep", DEEP, "-fopenmp-nodes")
+        status, output = self.run_job("-n", "2", program)
+        self.assertNotEqual(status, 0, output)
+        self.assertIn("the stack of a thread", output)
+
+    def test_alone(self) -> None:
+        program = self.build("alone", COUNT, "-fopenmp-nodes")
+        run = subprocess.run([program], capture_output=True, text=True, timeout=60, env={**os.environ, "OMP_NUM_THREADS": "3"})
+        self.assertEqual((run.returncode, run.stdout), (0, "3\n"))
+
+    def test_flags_that_do_not_fit(self) -> None:
+        words = [HIROBACC, "-fopenmp-nodes", "-static", "x.c", "-o", "x"]
+        run = subprocess.run(words, capture_output=True, text=True, timeout=60)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("-fopenmp-nodes with -static", run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
