@@ -31,6 +31,29 @@ Status check_runs(const std::vector<HomeRun>& homes) {
       homes.size(), most_runs);
 }
 
+// Finds the place of a new array in the address range: free addresses, or those of the memory that becomes the array.
+Status find_place(MemoryParts& parts, const Arrays::Request& request, const Array& array, uint64_t pages,
+                  uint64_t& offset) {
+  if (request.adopts != nullptr) return offset = parts.space.offset(request.adopts), Status();
+  const uint64_t start = choose_start(array.homes, parts.space.stagger() >> page_shift);
+  return parts.space.take(pages << page_shift, start << page_shift, offset);
+}
+
+// Copies memory that becomes an array to its home, before any rank maps that.
+Status give_contents(const MemoryParts& parts, const Arrays::Request& request) {
+  if (request.adopts == nullptr || parts.job.rank != request.first) return {};
+  const char* const from = static_cast<const char*>(request.adopts);
+  const uint64_t bytes = request.element_bytes * static_cast<uint64_t>(request.dim[0]);
+  for (uint64_t done = 0; done < bytes;) {
+    const ssize_t wrote =
+        pwrite(parts.node_fd(), from + done, bytes - done, static_cast<off_t>(parts.space.offset(from) + done));
+    if (wrote <= 0)
+      return Status::error("%s: cannot share the program's variables (%s)", request.call, explain_error(errno).c_str());
+    done += static_cast<uint64_t>(wrote);
+  }
+  return {};
+}
+
 }  // namespace
 
 Status in_call(const char* call, Status status) {
@@ -47,30 +70,8 @@ Status Arrays::set_scalar(void* data, size_t bytes, const char* call) {
   return {};
 }
 
-// Finds the place of a new array in the address range: free addresses, or those of the memory that becomes the array.
-Status Arrays::place(const Request& request, const Array& array, uint64_t pages, uint64_t& offset) {
-  if (request.adopts != nullptr) return offset = parts_.space.offset(request.adopts), Status();
-  const uint64_t start = choose_start(array.homes, parts_.space.stagger() >> page_shift);
-  return parts_.space.take(pages << page_shift, start << page_shift, offset);
-}
-
-// Copies memory that becomes an array to its home, before any rank maps that.
-Status Arrays::give_contents(const Request& request) const {
-  if (request.adopts == nullptr || parts_.job.rank != request.first) return {};
-  const char* const from = static_cast<const char*>(request.adopts);
-  const uint64_t bytes = request.element_bytes * static_cast<uint64_t>(request.dim[0]);
-  for (uint64_t done = 0; done < bytes;) {
-    const ssize_t wrote =
-        pwrite(parts_.node_fd(), from + done, bytes - done, static_cast<off_t>(parts_.space.offset(from) + done));
-    if (wrote <= 0)
-      return Status::error("%s: cannot share the program's variables (%s)", request.call, explain_error(errno).c_str());
-    done += static_cast<uint64_t>(wrote);
-  }
-  return {};
-}
-
 Status Arrays::allocate(const Request& request, void*& out) {
-  HIROBA_TRY(give_contents(request));
+  HIROBA_TRY(give_contents(parts_, request));
   HIROBA_TRY(parts_.collective.barriers().all(format("%s at %s", request.call, request.place).c_str(),
                                               Barriers::tag_of(request.call)));
   auto array = std::make_unique<Array>();
@@ -84,7 +85,7 @@ Status Arrays::allocate(const Request& request, void*& out) {
   const uint64_t gap = parts_.check ? (pages << page_shift) - bytes : 0;
   array->homes = home_runs(array->distribution, pages, gap);
   uint64_t offset = 0;
-  HIROBA_TRY(place(request, *array, pages, offset));
+  HIROBA_TRY(find_place(parts_, request, *array, pages, offset));
   array->first_page = offset >> page_shift;
   array->end_page = array->first_page + pages;
   for (HomeRun& run : array->homes) run.first += array->first_page;

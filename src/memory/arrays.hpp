@@ -85,8 +85,6 @@ class Arrays {
   Status check_ends() const;
 
  private:
-  Status place(const Request& request, const Array& array, uint64_t pages, uint64_t& offset);
-  Status give_contents(const Request& request) const;
   Status unused(const Array& array) const;
   Status find_first(void* data, Array*& out) const;
   Status distribute(const Array& array, std::span<const int64_t> div, int first, int count, Distribution& next,

@@ -1,4 +1,4 @@
-// What a thread of a team of all ranks knows: its number, and the parts of shared work that it has. Threads of other
+// A thread's part of a team of all ranks: its number, and its parts of shared work. Threads of other
 // teams have a member that spans nothing: libgomp does all for them.
 #pragma once
 

@@ -8,8 +8,6 @@
 #include "base/log.hpp"
 #include "openmp/words.hpp"
 #include "process/process.hpp"
-#define SMS_NO_PLACES
-#include "sms.h"
 
 namespace hiroba::openmp {
 
@@ -51,14 +49,14 @@ bool Objects::has(const void* address) const {
 void* Objects::allocate(size_t bytes, size_t alignment, bool zeroed) {
   if (bytes > PTRDIFF_MAX) return nullptr;
   if (bytes >= least_large) return allocate_large(bytes, std::max(alignment, size_t{64}), zeroed);
-  constexpr const char* place = "the program";
-  if (alignment > 16) {
-    void* const object = sms_aligned_alloc_at(alignment, std::max<size_t>(bytes, 1), place);
-    if (zeroed) std::memset(object, 0, bytes);
-    return object;
-  }
-  return zeroed ? sms_calloc_at(1, std::max<size_t>(bytes, 1), place)
-                : sms_malloc_at(std::max<size_t>(bytes, 1), place);
+  Heap::Request request;
+  request.bytes = std::max<size_t>(bytes, 1), request.alignment = alignment, request.zeroed = zeroed;
+  request.place = "the program";
+  if (alignment <= alignof(max_align_t) && !zeroed)
+    if (void* const kept = Heap::allocate_kept(request.bytes); kept != nullptr) return kept;
+  void* out = nullptr;
+  require(memory_->heap().allocate(request, out));
+  return out;
 }
 
 void* Objects::allocate_large(size_t bytes, size_t alignment, bool zeroed) {
@@ -114,7 +112,10 @@ void Objects::take_returns() {
 // If the list of the owner is full, the object is lost to it.
 void Objects::free(void* object) {
   if (memory_ == nullptr) return;
-  if (!is_large(object)) return sms_mfree_at(object, "the program");
+  if (!is_large(object)) {
+    if (!Heap::keep(object)) require(memory_->heap().free(object, "the program"));
+    return;
+  }
   const Head head = *(static_cast<const Head*>(object) - 1);
   if (head.rank == memory_->job().rank) {
     const std::lock_guard guard(lock_);

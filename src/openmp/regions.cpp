@@ -8,7 +8,6 @@
 #include "openmp/real.hpp"
 #include "openmp/runtime.hpp"
 #include "process/process.hpp"
-#include "sms.h"
 
 namespace hiroba::openmp {
 
@@ -40,9 +39,17 @@ Status Regions::begin(Memory& memory, const Program& program) {
 }
 
 Status Regions::agree_on_threads() {
-  const int ranks = memory_->job().nranks, mine = HIROBA_REAL(omp_get_max_threads)();
-  for (int r = 0; r < ranks; ++r)
-    threads_of_rank_.push_back(static_cast<int>(sms_reduce_int64(r == memory_->job().rank ? mine : 0, SMS_SUM)));
+  const Job& job = memory_->job();
+  Arrays::Request request;
+  request.element_bytes = sizeof(int64_t), request.dim = {job.nranks}, request.div = {1};
+  request.call = "the start of an OpenMP program", request.place = "numbers of threads";
+  request.watched = false;
+  void* at = nullptr;
+  HIROBA_TRY(memory_->arrays().allocate(request, at));
+  auto* const threads = static_cast<int64_t*>(at);
+  threads[job.rank] = HIROBA_REAL(omp_get_max_threads)();
+  HIROBA_TRY(memory_->consistency().barrier(request.call));
+  for (int r = 0; r < job.nranks; ++r) threads_of_rank_.push_back(static_cast<int>(threads[r]));
   all_threads_ = std::accumulate(threads_of_rank_.begin(), threads_of_rank_.end(), 0);
   return {};
 }

@@ -13,7 +13,7 @@ inline thread_local bool is_main_thread __attribute__((tls_model("initial-exec")
 // False in a job of one rank, where the program's memory is its own.
 inline bool memory_is_shared = false;
 
-// What the program has asked for by omp_set_num_threads, for regions of all ranks; 0: nothing.
+// The number of threads that the program has set for regions of all ranks (omp_set_num_threads); 0: none.
 inline int requested_threads = 0;
 
 // While it lives, this thread runs code of the runtime.

@@ -1,4 +1,7 @@
 # OpenMP programs on the threads of all ranks: built by hirobacc -fopenmp-nodes, with nothing of Hiroba in them.
+if(NOT TARGET hiroba_openmp_shared)
+  return()
+endif()
 find_program(GFORTRAN gfortran)
 set(openmp_programs "openmp:openmp.c:cc" "openmp_streams:openmp_streams.cpp:g++")
 if(GFORTRAN)

@@ -88,7 +88,9 @@ class Misuse(unittest.TestCase):
 
     def test_alone(self) -> None:
         program = self.build("alone", COUNT, "-fopenmp-nodes")
-        run = subprocess.run([program], capture_output=True, text=True, timeout=60, env={**os.environ, "OMP_NUM_THREADS": "3"})
+        run = subprocess.run(
+            [program], capture_output=True, text=True, timeout=60, env={**os.environ, "OMP_NUM_THREADS": "3"}
+        )
         self.assertEqual((run.returncode, run.stdout), (0, "3\n"))
 
     def test_flags_that_do_not_fit(self) -> None:

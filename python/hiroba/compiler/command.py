@@ -25,7 +25,7 @@ links with libhiroba.
   --cc COMPILER   the C compiler behind it (default: HIROBACC_CC, else cc): gcc, clang, mpicc, nvcc
   --help          this text
 """
-# What the C compiler gets for -fopenmp-nodes. Atomic operations are to be calls, and code may lie at any address.
+# The C compiler gets these for -fopenmp-nodes: atomic operations become calls, and code may lie at any address.
 OVER_NODES = ("-fopenmp", "-fPIE", "-fno-inline-atomics")
 OWN_WARNINGS = frozenset(f"-Wno-{error}{name}" for name in ("every-rank",) for error in ("", "error="))
 # Options of cc whose value may be a separate word.

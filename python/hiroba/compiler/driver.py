@@ -22,6 +22,7 @@ OPENMP_LINK = (
     *("-Wl,-no-pie", "-Wl,--no-relax", "-Wl,-z,now", "-Wl,-Ttext-segment=0x200000000000"),
     *("-Wl,--push-state,--no-as-needed", "-lhiroba_openmp", "-lhiroba", "-Wl,--pop-state"),
 )
+NOT_OVER_NODES = ("-static", "-static-pie", "-no-pie", "-fno-pie", "-fno-PIE", "-mcmodel=medium")
 NAMES = (b"hiroba", b"sms_", b"smint_", b"xmp", b"mpc_")  # parts of all names of the library
 
 
@@ -54,7 +55,7 @@ def main(arguments: list[str], installation: Installation) -> int:
 def compile_or_link(command: Command, installation: Installation) -> int:
     if not command.has("-E") and refuses_cxx(command):
         return 1
-    if command.over_nodes and command.has("-static", "-static-pie", "-no-pie", "-fno-pie", "-fno-PIE", "-mcmodel=medium"):
+    if command.over_nodes and command.has(*NOT_OVER_NODES):
         print("hirobacc: error: -fopenmp-nodes with -static, -no-pie or a code model: leave that out", file=sys.stderr)
         return 1
     plain = not command.show and is_plain(command, installation.headers)

@@ -37,13 +37,13 @@ class Heap {
     bool zeroed = false;
     const char* place = "";  // "main.c:12"
   };
-  Status allocate(const Request& request, void*& out);
+  [[HIROBA_SHOWN]] Status allocate(const Request& request, void*& out);
   // Allocate and free by this thread's cache: uninitialised objects with their home here, without a lock. They return
   // null or false if the cache cannot serve the call; then allocate() or free() is to be called. They use the process's
   // heap, and may be called while there is none.
-  static void* allocate_kept(size_t bytes);
-  static bool keep(void* object);
-  Status free(void* object, const char* place);
+  [[HIROBA_SHOWN]] static void* allocate_kept(size_t bytes);
+  [[HIROBA_SHOWN]] static bool keep(void* object);
+  [[HIROBA_SHOWN]] Status free(void* object, const char* place);
   // Returns the same object, or another one with the same home and content, of the requested size.
   Status reallocate(void* object, const Request& request, void*& out);
 
