@@ -29,6 +29,7 @@
 #include "memory/past_cache.hpp"
 #include "memory/preloads.hpp"
 #include "memory/replicas.hpp"
+#include "memory/space/program.hpp"
 #include "memory/space/system_access.hpp"
 #include "memory/sync/conditions.hpp"
 #include "memory/sync/consistency.hpp"

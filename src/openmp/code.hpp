@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/status.hpp"
-#include "memory/space/program.hpp"
+#include "memory/memory.hpp"
 
 namespace hiroba::openmp {
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "memory/memory.hpp"
-#include "memory/space/program.hpp"
 #include "openmp/member.hpp"
 #include "openmp/queues.hpp"
 #include "openmp/stacks.hpp"

@@ -3,7 +3,7 @@
 // program does not know of are the runtime's.
 #pragma once
 
-#include "memory/space/program.hpp"
+#include "memory/memory.hpp"
 
 namespace hiroba::openmp {
 

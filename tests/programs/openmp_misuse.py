@@ -66,7 +66,7 @@ class Misuse(unittest.TestCase):
         self.assertEqual((status, output), (0, "2\n"))
 
     def test_another_address(self) -> None:
-        library = os.path.dirname(os.path.dirname(os.path.abspath(HIROBARUN))) + "/lib"
+        library = Path(HIROBARUN).resolve().parent.parent / "lib"
         words = ["-fopenmp", "-Wl,--no-as-needed", f"-L{library}", f"-Wl,-rpath,{library}", "-lhiroba_openmp"]
         program = self.build("elsewhere", COUNT, *words, "-lhiroba")
         status, output = self.run_job("-n", "2", program)
@@ -88,9 +88,8 @@ class Misuse(unittest.TestCase):
 
     def test_alone(self) -> None:
         program = self.build("alone", COUNT, "-fopenmp-nodes")
-        run = subprocess.run(
-            [program], capture_output=True, text=True, timeout=60, env={**os.environ, "OMP_NUM_THREADS": "3"}
-        )
+        environment = {**os.environ, "OMP_NUM_THREADS": "3"}
+        run = subprocess.run([program], capture_output=True, text=True, timeout=60, env=environment)
         self.assertEqual((run.returncode, run.stdout), (0, "3\n"))
 
     def test_flags_that_do_not_fit(self) -> None:

@@ -5,8 +5,7 @@
 #include <cstring>
 
 #include "base/log.hpp"
-#include "openmp/regions.hpp"
-#include "openmp/words.hpp"
+#include "openmp/openmp.hpp"
 #include "process/process.hpp"
 
 #define EXPORT extern "C" __attribute__((visibility("default")))

@@ -2,10 +2,7 @@
 #include <algorithm>
 
 #include "base/log.hpp"
-#include "openmp/abi.hpp"
-#include "openmp/real.hpp"
-#include "openmp/regions.hpp"
-#include "openmp/words.hpp"
+#include "openmp/openmp.hpp"
 #include "process/process.hpp"
 #include "sms.h"
 

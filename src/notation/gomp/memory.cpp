@@ -7,9 +7,7 @@
 #include <cstring>
 #include <new>
 
-#include "openmp/objects.hpp"
-#include "openmp/real.hpp"
-#include "openmp/runtime.hpp"
+#include "openmp/openmp.hpp"
 #include "process/process.hpp"
 
 #define EXPORT extern "C" __attribute__((visibility("default")))

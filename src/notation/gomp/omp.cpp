@@ -4,11 +4,7 @@
 #include <cstring>
 
 #include "base/thread.hpp"
-#include "openmp/abi.hpp"
-#include "openmp/real.hpp"
-#include "openmp/regions.hpp"
-#include "openmp/runtime.hpp"
-#include "openmp/words.hpp"
+#include "openmp/openmp.hpp"
 #include "process/process.hpp"
 #include "sms.h"
 

@@ -10,11 +10,7 @@
 
 #include "base/limits.hpp"
 #include "base/log.hpp"
-#include "openmp/code.hpp"
-#include "openmp/objects.hpp"
-#include "openmp/real.hpp"
-#include "openmp/regions.hpp"
-#include "openmp/runtime.hpp"
+#include "openmp/openmp.hpp"
 #include "process/process.hpp"
 #include "sms.h"
 

@@ -2,11 +2,7 @@
 #include <cstdint>
 
 #include "base/log.hpp"
-#include "openmp/abi.hpp"
-#include "openmp/real.hpp"
-#include "openmp/regions.hpp"
-#include "openmp/runtime.hpp"
-#include "openmp/words.hpp"
+#include "openmp/openmp.hpp"
 #include "process/process.hpp"
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
