@@ -45,6 +45,9 @@ class DocsCode(unittest.TestCase):
                 if re.search(r"#include <(smint|mpc|xmp)\.h>|#pragma hiroba", source):
                     self.run_example(source, page)
                     continue
+                if page.name == "openmp.md":
+                    self.run_example(source, page, "c", [str(HIROBACC), "-Wall", "-Werror", "-O1", "-fopenmp-nodes"])
+                    continue
                 command = ["cc", "-std=c11", "-Wall", "-Werror", "-fsyntax-only", "-xc", *LINK[:2], "-"]
                 done = subprocess.run(command, input=source, capture_output=True, text=True, timeout=60, check=False)
                 self.assertEqual(done.returncode, 0, f"{page.name}: {done.stderr}\n{source}")
