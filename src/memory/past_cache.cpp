@@ -12,7 +12,16 @@ Status PastCache::locate(const void* address, Place& out) const {
   return {};
 }
 
-uint64_t PastCache::changes() const { return parts_.arrays.changes(); }
+uint64_t PastCache::changes() const {
+  return parts_.arrays.changes() +
+         (parts_.cache == nullptr ? 0 : parts_.cache->fetches.begun.load(std::memory_order_relaxed));
+}
+
+void PastCache::settle(const Place& place) const {
+  const uint64_t page = place.offset >> page_shift;
+  if (parts_.cache == nullptr || place.here || parts_.states.state(page) < PageState::valid) return;
+  parts_.cache->writeback.flush_and_drop(*parts_.table.live(page), page);
+}
 
 bool PastCache::is_view(const Place& place) const { return place.here && !parts_.races.on(); }
 

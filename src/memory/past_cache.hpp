@@ -22,10 +22,14 @@ class PastCache {
     uint64_t offset;  // in the address range
     bool here;        // the home is on this node
   };
-  // Fails if the address is in no array. All addresses of a page have their home on one rank, until changes() is
-  // another number: arrays were freed or have other homes, by a collective call.
+  // Fails if the address is in no array. Until changes() is another number, all addresses of a page have their home on
+  // one rank, and settle() has nothing to do for a page again: no array was freed or has other homes, and this rank has
+  // fetched no page.
   [[HIROBA_SHOWN]] Status locate(const void* address, Place& out) const;
   uint64_t changes() const;
+  // Sends what this rank has stored into its copy of the page home, and drops the copy: its own plain stores come
+  // before what the caller then does at the home. Blocks.
+  void settle(const Place& place) const;
   // Returns the address at which this process accesses it at its home; null if that takes messages. With option check
   // an access there does not count as one of the program.
   char* reach(const Place& place) const;

@@ -75,6 +75,7 @@ void Commit::find_targets() {
     Target target = {{0, 0, true}, reinterpret_cast<char*>(entry.address), false};  // NOLINT(performance-no-int-to-ptr)
     if (snapshot_.is_far(entry.address)) {
       process_.require(process_.locate(entry.address, domain_->slots[slot_], target.place));
+      process_.memory()->past_cache().settle(target.place);
       target.data = process_.memory()->past_cache().reach(target.place);
       target.by_messages = target.data == nullptr;
       if (target.by_messages) add_far(entry, target, process_.memory()->job().node_of(target.place.rank));

@@ -83,6 +83,7 @@ bool Snapshot::extend(TransactionDomain& domain, uint64_t& limit) {
 bool Snapshot::load_far(uint64_t address, uint64_t& out) {
   PastCache::Place place = {};
   process_.require(process_.locate(address, *slot_, place));
+  process_.memory()->past_cache().settle(place);
   const int node = process_.memory()->job().node_of(place.rank);
   char* const data = process_.memory()->past_cache().reach(place);
   if (data == nullptr) return load_asked(place, address, out);

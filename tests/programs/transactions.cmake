@@ -32,14 +32,25 @@ foreach(line "alone 1 1" "pair 2 1" "two_nodes 2 2" "three 3 2 CHAOS=3" "ucx 2 2
   hiroba_run_test(programs.transactions.features.${name} ${ranks} ${nodes} transactions features MATCH done SECONDS 60)
   with(programs.transactions.features.${name} TIMEOUT=30 ${words})
 endforeach()
+# A rank's own plain stores and its transactions keep their order.
+test_program(transactions_own transactions_own.c)
+foreach(line "one_node 2 1" "two_nodes 2 2" "uneven 3 2" "ucx 2 2 TRANSPORT=ucx" "chaos 3 3 CHAOS=9"
+    "check 2 2 CHECK=yes" "fetch 2 2 TRACKING=uffd-async TWIN=fetch")
+  separate_arguments(words UNIX_COMMAND ${line})
+  list(POP_FRONT words name ranks nodes)
+  hiroba_run_test(programs.transactions.own.${name} ${ranks} ${nodes} transactions_own MATCH "^ok$" SECONDS 60)
+  with(programs.transactions.own.${name} TIMEOUT=30 ${words})
+endforeach()
 # GCC's own notation of transactions.
 if(TARGET hiroba_tm AND CMAKE_C_COMPILER_ID STREQUAL GNU AND NOT HIROBA_SANITIZE)
   test_program(itm itm.c)
-  target_compile_options(itm PRIVATE -fgnu-tm -Wno-error)
+  set(sound -fno-code-hoisting -fno-isolate-erroneous-paths-dereference)  # docs/transactions.md
+  target_compile_options(itm PRIVATE -fgnu-tm ${sound} -Wno-error)
   target_link_libraries(itm PRIVATE hiroba_tm)
   add_test(NAME programs.transactions.itm COMMAND itm)
   test_program(itm_exceptions itm_exceptions.cpp)
-  set_source_files_properties(itm_exceptions.cpp PROPERTIES COMPILE_OPTIONS "-fexceptions;-frtti;-fgnu-tm;-Wno-error")
+  set_source_files_properties(itm_exceptions.cpp PROPERTIES
+    COMPILE_OPTIONS "-fexceptions;-frtti;-fgnu-tm;${sound};-Wno-error")
   target_link_libraries(itm_exceptions PRIVATE hiroba_tm)
   add_test(NAME programs.transactions.itm_exceptions COMMAND itm_exceptions)
   set_tests_properties(programs.transactions.itm programs.transactions.itm_exceptions PROPERTIES TIMEOUT 60

@@ -27,6 +27,8 @@ links with libhiroba.
 """
 # The C compiler gets these for -fopenmp-nodes: atomic operations become calls, and code may lie at any address.
 OVER_NODES = ("-fopenmp", "-fPIE", "-fno-inline-atomics")
+# GCC 12 needs these for -fgnu-tm: else it loads variables before the transaction, or ends with an internal error.
+WITH_TRANSACTIONS = ("-fno-code-hoisting", "-fno-isolate-erroneous-paths-dereference")
 OWN_WARNINGS = frozenset(f"-Wno-{error}{name}" for name in ("every-rank",) for error in ("", "error="))
 # Options of cc whose value may be a separate word.
 SHORT = (
@@ -113,6 +115,9 @@ def read_command(arguments: list[str]) -> Command:
         elif word == "-fopenmp-nodes":
             command.over_nodes = True
             kept += OVER_NODES
+        elif word == "-fgnu-tm":
+            command.options.append((word, ""))
+            kept += [word, *WITH_TRANSACTIONS]
         elif word == "--cc" or word.startswith("--cc="):
             command.cc = (word[5:] if "=" in word else next(words, "cc")).split() or ["cc"]
         else:

@@ -45,6 +45,7 @@ uint64_t Fetches::begin(Array& array, const HomeRun& run, uint64_t page, uint64_
     config_.transport->fence();
     fetched_between_.store(true, std::memory_order_relaxed);
   }
+  count(begun, 1);
   fetch.array = &array, fetch.page = page, fetch.pages = pages, fetch.absent = absent;
   if (absent == 0 && config_.huge && !copies_.full()) copies_.use_huge_pages(page, pages);
   uint64_t first = page, last = page + pages;  // pages not registered at the home

@@ -42,6 +42,8 @@ class Fetches {
   bool between() const { return between_.load(std::memory_order_relaxed); }
   bool leave_between();  // true if any page was fetched in between, except those fetched ahead
 
+  std::atomic<uint64_t> begun{0};  // the number of fetches until now
+
   // The array is being freed.
   void forget(const Array& array) { readahead_.forget(array); }
 
