@@ -7,6 +7,7 @@
 #include "openmp/abi.hpp"
 #include "openmp/real.hpp"
 #include "openmp/runtime.hpp"
+#include "openmp/words.hpp"
 #include "process/process.hpp"
 
 namespace hiroba::openmp {
@@ -19,6 +20,7 @@ void OwnTeam::function(void* own) {
 
 Status Regions::begin(Memory& memory, const Program& program) {
   memory_ = &memory, program_ = program;
+  words::between_nodes = memory.job().nnodes > 1;
   Arrays::Request variables;
   variables.element_bytes = 1, variables.dim = {static_cast<int64_t>(program.end - program.data)}, variables.div = {1};
   variables.call = "the start of an OpenMP program", variables.place = "global variables";

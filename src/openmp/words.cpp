@@ -56,11 +56,9 @@ struct Within {
 }  // namespace
 
 bool is_far(const void* object) {
-  if (!process_started()) return false;
-  const Memory& m = memory();
-  if (m.job().nnodes == 1) return false;
+  if (!between_nodes || !process_started()) return false;
   PastCache::Place place = {};
-  return m.past_cache().locate(object, place).ok() && !place.here;
+  return memory().past_cache().locate(object, place).ok() && !place.here;
 }
 
 uint64_t load(const void* object, unsigned bytes) {
@@ -109,7 +107,7 @@ namespace {
 
 // Returns the home of the word; negative if all ranks see it alike.
 int far_home(const void* word) {
-  if (!process_started() || memory().job().nnodes == 1) return -1;
+  if (!process_started()) return -1;
   PastCache::Place place = {};
   return memory().past_cache().locate(word, place).ok() ? place.rank : -1;
 }
@@ -117,11 +115,13 @@ int far_home(const void* word) {
 }  // namespace
 
 void release(const void* word) {
+  if (!between_nodes) return;
   const InRuntime runtime;
   if (const int home = far_home(word); home >= 0) memory().consistency().release_to(home);
 }
 
 void acquire(const void* word) {
+  if (!between_nodes) return;
   const InRuntime runtime;
   if (const int home = far_home(word); home >= 0) memory().consistency().acquire_from(home);
 }
@@ -139,6 +139,7 @@ void lock(uint32_t* lock) {
 
 void unlock(uint32_t* lock) {
   release(lock);
+  if (!is_far(lock)) return __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
   swap(lock, 4, 1, 0);
 }
 

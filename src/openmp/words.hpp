@@ -7,6 +7,9 @@
 
 namespace hiroba::openmp::words {
 
+// False if all ranks reach all shared memory by instructions of the processor. Set once at the start.
+inline bool between_nodes = false;
+
 uint64_t load(const int64_t* word);
 uint64_t add(int64_t* word, uint64_t value);                        // returns the old value
 uint64_t swap(int64_t* word, uint64_t expected, uint64_t desired);  // returns the old value
