@@ -24,5 +24,6 @@ int omp_get_ancestor_thread_num(int);
 int omp_get_thread_limit();
 int omp_get_nested();
 void omp_set_num_threads(int);
+void omp_set_dynamic(int);
 void omp_get_schedule(unsigned*, int*);
 }

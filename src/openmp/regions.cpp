@@ -28,6 +28,7 @@ Status Regions::begin(Memory& memory, const Program& program) {
   variables.sparse = true;
   void* at = nullptr;
   HIROBA_TRY(memory.arrays().allocate(variables, at));
+  HIROBA_REAL(omp_set_dynamic)(0);  // each rank must have the threads that all count on
   HIROBA_TRY(agree_on_threads());
   Arrays::Request common;
   common.element_bytes = sizeof(Common), common.dim = {1}, common.div = {1};
@@ -119,7 +120,10 @@ void Regions::run_share(const Work& work) {
 void Regions::run_member(void* argument) {
   const Share& share = *static_cast<Share*>(argument);
   const Work& work = share.work;
-  const int local = HIROBA_REAL(omp_get_thread_num)();
+  const int local = HIROBA_REAL(omp_get_thread_num)(), threads = HIROBA_REAL(omp_get_num_threads)();
+  if (threads != share.locals)
+    end_job(1, "a parallel region got %d threads of this rank in the place of %d; raise OMP_THREAD_LIMIT", threads,
+            share.locals);
   const Member before = member;
   member = {};
   member.spans = true, member.thread = share.base + local, member.threads = work.threads;

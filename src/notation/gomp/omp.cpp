@@ -32,6 +32,10 @@ EXPORT void omp_set_num_threads(int threads) {
   if (may_span()) requested_threads = std::max(threads, 1);
   else HIROBA_REAL(omp_set_num_threads)(threads);
 }
+// In a job of several ranks the number of threads never follows the load.
+EXPORT void omp_set_dynamic(int dynamic) {
+  if (!regions().started()) HIROBA_REAL(omp_set_dynamic)(dynamic);
+}
 EXPORT int omp_get_num_procs() {
   const int here = HIROBA_REAL(omp_get_num_procs)();
   return regions().started() ? std::max(here, regions().threads()) : here;
@@ -98,6 +102,8 @@ EXPORT int omp_get_thread_limit_() { return omp_get_thread_limit(); }
 EXPORT int omp_in_parallel_() { return omp_in_parallel(); }
 EXPORT int omp_get_active_level_() { return omp_get_active_level(); }
 EXPORT void omp_set_num_threads_(const int32_t* threads) { omp_set_num_threads(*threads); }
+EXPORT void omp_set_dynamic_(const int32_t* dynamic) { omp_set_dynamic(*dynamic); }
+EXPORT void omp_set_dynamic_8_(const int64_t* dynamic) { omp_set_dynamic(*dynamic != 0 ? 1 : 0); }
 EXPORT void omp_set_num_threads_8_(const int64_t* threads) { omp_set_num_threads(static_cast<int>(*threads)); }
 EXPORT int omp_get_team_size_(const int32_t* level) { return omp_get_team_size(*level); }
 EXPORT int omp_get_team_size_8_(const int64_t* level) { return omp_get_team_size(static_cast<int>(*level)); }
