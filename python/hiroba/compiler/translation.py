@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
@@ -34,6 +34,15 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _running: list[subprocess.Popen[bytes]] = []
 
 
+def kill_with_children(process: int) -> None:
+    """The C compiler's own processes would go on without it, and miss the files that are removed."""
+    os.kill(process, signal.SIGSTOP)
+    with suppress(OSError):
+        for child in Path(f"/proc/{process}/task/{process}/children").read_text().split():
+            os.kill(int(child), signal.SIGKILL)
+    os.kill(process, signal.SIGKILL)
+
+
 @contextmanager
 def scratch_folder() -> Iterator[str]:
     """A folder that is removed however the command ends. A signal ends it at once, without an exception, which Python
@@ -42,7 +51,7 @@ def scratch_folder() -> Iterator[str]:
     def stop(number: int, _: FrameType | None) -> None:
         for child in _running:
             if child.returncode is None:  # Popen's own methods may wait for a lock that the interrupted code holds
-                os.kill(child.pid, signal.SIGKILL)
+                kill_with_children(child.pid)
                 os.waitpid(child.pid, 0)
         folder.cleanup()
         die_of(number)
