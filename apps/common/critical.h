@@ -13,7 +13,7 @@
 #include <string.h>
 #include <transaction.h>
 
-#include "bits.h"
+#include "critical_random.h"
 #include "options.h"
 #include "shared.h"
 #include "tiled.h"
@@ -22,6 +22,7 @@
 #define CRITICAL_FUNCTION
 /* CRITICAL_NOTHING is the sequential reference: one rank with one thread. */
 typedef enum { CRITICAL_TRANSACTIONS, CRITICAL_LOCKS, CRITICAL_ONE_LOCK, CRITICAL_NOTHING, CRITICAL_WAYS } critical;
+#include "critical_calls.h"
 
 /* Reads the command line into the application's struct, of which `run` is part, with all threads unless it says others.
  * --help prints `about`, the options and `tries`, and ends the program. */
@@ -52,36 +53,12 @@ static inline critical critical_way(const team* team, int threads, const char* n
   return (critical)way;
 }
 
-static inline int64_t critical_load(critical with, const int64_t* at) {
-  return with == CRITICAL_TRANSACTIONS ? hiroba_tx_load_int64(at) : *at;
-}
-static inline void critical_store(critical with, int64_t* at, int64_t value) {
-  if (with == CRITICAL_TRANSACTIONS) hiroba_tx_store_int64(at, value);
-  else *at = value;
-}
-
-static inline void* critical_load_pointer(critical with, void* const* at) {
-  return with == CRITICAL_TRANSACTIONS ? hiroba_tx_load_pointer(at) : *at;
-}
-static inline void critical_store_pointer(critical with, void** at, void* value) {
-  if (with == CRITICAL_TRANSACTIONS) hiroba_tx_store_pointer(at, value);
-  else *at = value;
-}
 static inline void* critical_malloc(critical with, size_t bytes) {
   return with == CRITICAL_TRANSACTIONS ? hiroba_tx_malloc(bytes) : sms_malloc(bytes);
 }
 static inline void critical_free(critical with, void* object) {
   if (with == CRITICAL_TRANSACTIONS) hiroba_tx_free(object);
   else sms_mfree(object);
-}
-
-/* A sequence of numbers for each thread of the job (xorshift64*, from a state that splitmix64 makes of the seed). */
-static inline uint64_t critical_seed(int seed, int worker) {
-  return mix_bits(((uint64_t)seed << 32) + (uint64_t)worker + UINT64_C(0x9e3779b97f4a7c15)) | 1;
-}
-static inline int64_t critical_random(uint64_t* state, int64_t below) {
-  *state ^= *state >> 12, *state ^= *state << 25, *state ^= *state >> 27;
-  return (int64_t)((*state * UINT64_C(0x2545f4914f6cdd1d) >> 33) % (uint64_t)below);
 }
 
 /* The transactions of all ranks, ended by a NULL name. after_N: those that have committed after N aborts or more. */

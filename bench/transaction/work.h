@@ -14,21 +14,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../../apps/common/bits.h"
+#include "../../apps/common/critical_random.h"
 #include "../json.h"
 
 #define APPS_COMMON_CRITICAL_H
 typedef enum { CRITICAL_TRANSACTIONS, CRITICAL_NOTHING } critical;
 #include CONTESTANT
-
-/* As in critical.h. */
-static inline uint64_t critical_seed(int seed, int worker) {
-  return mix_bits(((uint64_t)seed << 32) + (uint64_t)worker + UINT64_C(0x9e3779b97f4a7c15)) | 1;
-}
-static inline int64_t critical_random(uint64_t* state, int64_t below) {
-  *state ^= *state >> 12, *state ^= *state << 25, *state ^= *state >> 27;
-  return (int64_t)((*state * UINT64_C(0x2545f4914f6cdd1d) >> 33) % (uint64_t)below);
-}
 
 static inline int number(char** argv, int at) {
   if (argv[at] != NULL) return (int)strtol(argv[at], NULL, 10);
