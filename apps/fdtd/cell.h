@@ -124,7 +124,7 @@ CELL ptrdiff_t split_at(const split_part* s, int z, int part, int y) {
   return ((ptrdiff_t)(z * SPLIT + part) * s->rows + (y - s->cells.y0)) * s->width;
 }
 
-/* What a source adds to a cell. */
+/* Adds a source's part to a cell, and in a layer a third of it to each part of the cell. */
 CELL void cell_source(double* p, const split_part layers[FACES], int z, int y, int x, double more) {
   for (int b = 0; b < FACES; b++) {
     const box* l = &layers[b].cells;
@@ -138,7 +138,8 @@ CELL void cell_source(double* p, const split_part layers[FACES], int z, int y, i
   *p += more;
 }
 
-/* What a kernel of cells.cu gets: fields so that element z * plane + y * row + x is the one of cell (z, y, x). */
+/* The arguments of a kernel of cells.cu. Fields are such that element z * plane + y * row + x is that of cell
+ * (z, y, x). */
 typedef struct cells {
   box b; /* that it changes */
   int rows, end;

@@ -23,7 +23,7 @@ static hiroba_section layer_planes(const fdtd* f, const double* split, int b, in
   return hiroba_bytes(split + z0 * plane, (size_t)(z1 - z0) * (size_t)plane * sizeof *split);
 }
 
-/* What probes have measured in planes of this rank. */
+/* Returns the section of what probes have measured in planes of this rank. */
 static hiroba_section record_of(const fdtd* f, int z0, int z1) {
   const size_t plane = (size_t)f->probe_count * (size_t)f->steps;
   return hiroba_bytes(f->record + (size_t)(z0 - f->first) * plane, (size_t)(z1 - z0) * plane * sizeof *f->record);
@@ -44,7 +44,7 @@ static void constants_of(const fdtd* f, const slab_of_rank* slab, double* const 
 
 static hiroba_access use(int mode, hiroba_section section) { return (hiroba_access){mode, NULL, section, 0, 0}; }
 
-/* What the kernels use, in the order of kernel.h. Return the number. */
+/* These set `uses` to the data of a kernel, in the order of kernel.h, and return their number. */
 static int uses_of_u(const devices* d, const slab_of_rank* slab, hiroba_access uses[U_DATA]) {
   const fdtd* f = d->f;
   const int z0 = slab->z0, z1 = slab->z1;
@@ -170,7 +170,7 @@ static devices begin(fdtd* f, const fields* a) {
     hiroba_access uses[U_DATA + P_MOST_DATA];
     int count = uses_of_u(&d, slab, uses);
     count += uses_of_p(&d, slab, uses + count);
-    /* What is only read has more planes, of which what is written becomes a part. */
+    /* Data that is only read comes first: it has more planes, and data that is written becomes a part of these. */
     for (int mode = HIROBA_IN; mode <= HIROBA_INOUT; mode++)
       for (int i = 0; i < count; i++)
         if (uses[i].mode == mode) hiroba_device_preload(&uses[i].section, slab->stream, NULL);

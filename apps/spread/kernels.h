@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* Of n x n matrices of double: data is a, b, c. */
+/* The kernels multiply n x n matrices of double: data is a, b, c. */
 typedef struct {
   int64_t n;
 } product_size;

@@ -72,7 +72,7 @@ Status SentCalls::call(int rank, const Function& function, void* argument, size_
       process_.await([&] { return answered() || (serve_one() && answered()); },
                      [&] { return "the answer of rank " + std::to_string(rank) + " to hiroba_atomic_on"; });
   --waiting_;
-  wake();  // for what has come since
+  wake();  // calls that have arrived since serve_one() found none
   if (!waited.ok()) return waited;
   if (pending.state == Kind::unknown_function)
     return Status::error("rank %d runs another program, which has not this function", rank);

@@ -48,7 +48,7 @@ char get_char(const char* at) {
   return out;
 }
 
-// Compares until the first difference, at most so many bytes, and with `text` to the end of a string.
+// Compares at most `bytes` bytes, up to the first difference; with `text`, up to the end of the string at most.
 int compare(const void* first, const void* second, size_t bytes, bool text) {
   const auto *one = static_cast<const char*>(first), *other = static_cast<const char*>(second);
   for (size_t i = 0; i < bytes; ++i) {

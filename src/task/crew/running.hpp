@@ -13,7 +13,7 @@ namespace hiroba {
 
 class Running final : public Observer {
  public:
-  // `next` hears all, too; null: nobody.
+  // `next` observes everything, too; null if there is no other observer.
   void start(std::span<std::atomic<const char*>> names, Observer* next) {
     names_ = names, next_ = next;
     outer_.resize(names.size());

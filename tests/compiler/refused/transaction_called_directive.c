@@ -12,4 +12,4 @@ int main(void) {
 }
 // expected: 3:1: #pragma omp critical stands in `f`, which the transaction at transaction_called_directive.c:7 calls:
 //     a transaction may run again or be undone
-// remedy: put it around the transaction, or behind it
+// remedy: put it around the transaction, or after it

@@ -8,4 +8,4 @@ int main(void) {
   return 0;
 }
 // expected: 5:1: #pragma omp parallel stands in the transaction: a transaction may run again or be undone
-// remedy: put it around the transaction, or behind it
+// remedy: put it around the transaction, or after it

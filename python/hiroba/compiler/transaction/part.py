@@ -103,7 +103,7 @@ class Transactions(Part):
         self.source.error(
             at,
             f"#pragma {words} stands in {where}: a transaction may run again or be undone",
-            "put it around the transaction, or behind it",
+            "put it around the transaction, or after it",
         )
         return False
 
