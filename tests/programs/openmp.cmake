@@ -39,6 +39,16 @@ foreach(line "one_node 2 1 1" "threads 2 1 2" "two_nodes 2 2 1" "three_nodes 3 3
     set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT "OMP_NUM_THREADS=${threads}")
   endforeach()
 endforeach()
+# Without hirobarun they are OpenMP programs.
+foreach(line "openmp word" "openmp_streams" "openmp_fortran")
+  separate_arguments(words UNIX_COMMAND ${line})
+  list(POP_FRONT words program)
+  if(TARGET ${program}_program)
+    add_test(NAME programs.${program}.alone COMMAND ${CMAKE_BINARY_DIR}/tests/programs/${program} ${words})
+    set_tests_properties(programs.${program}.alone PROPERTIES PASS_REGULAR_EXPRESSION "^ok" TIMEOUT 30
+      ENVIRONMENT OMP_NUM_THREADS=2)
+  endif()
+endforeach()
 add_test(NAME programs.openmp.misuse COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/openmp_misuse.py
   $<TARGET_FILE:hirobarun> ${CMAKE_BINARY_DIR}/bin/hirobacc ${CMAKE_BINARY_DIR}/tests/programs/openmp_misuse)
 set_tests_properties(programs.openmp.misuse PROPERTIES TIMEOUT 120)

@@ -14,6 +14,7 @@ program main
   integer :: i, j, counts(0:63), total
   real(8) :: sum, shared_block(n)
   integer(omp_lock_kind) :: lock
+  integer(omp_nest_lock_kind) :: nest
   common /block/ shared_block
   logical :: wrong
   wrong = .false.
@@ -22,6 +23,7 @@ program main
   total = 0
   sum = 0
   call omp_init_lock(lock)
+  call omp_init_nest_lock(nest)
   !$omp parallel do private(i) reduction(+:sum)
   do j = 1, n
     shared_block(j) = j
@@ -44,6 +46,15 @@ program main
   call omp_unset_lock(lock)
   !$omp end parallel
   if (total /= omp_get_max_threads()) call fails('a lock')
+  !$omp parallel
+  call omp_set_nest_lock(nest)
+  call omp_set_nest_lock(nest)
+  total = total + 1
+  call omp_unset_nest_lock(nest)
+  call omp_unset_nest_lock(nest)
+  !$omp end parallel
+  call omp_destroy_nest_lock(nest)
+  if (total /= 2*omp_get_max_threads()) call fails('a nested lock')
   !$omp parallel workshare
   field = 2*field
   !$omp end parallel workshare

@@ -1,10 +1,10 @@
 // Shared loops and sections of GCC's OpenMP runtime. In a team of one rank libgomp has them.
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/log.hpp"
 #include "openmp/openmp.hpp"
 #include "process/process.hpp"
-#include "sms.h"
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -20,15 +20,15 @@ struct Bounds {
   uint64_t start, end, step, iterations;
 };
 
+uint64_t count(uint64_t distance, uint64_t by) { return distance / by + (distance % by != 0 ? 1 : 0); }
+
 Bounds bounds(long start, long end, long step) {
-  const auto count = [](uint64_t distance, uint64_t by) { return distance / by + (distance % by != 0 ? 1 : 0); };
   const auto s = static_cast<uint64_t>(start), e = static_cast<uint64_t>(end), by = static_cast<uint64_t>(step);
   if (step > 0) return {s, e, by, start < end ? count(e - s, by) : 0};
   return {s, e, by, start > end ? count(s - e, -by) : 0};
 }
 
 Bounds bounds(bool up, Ull start, Ull end, Ull step) {
-  const auto count = [](uint64_t distance, uint64_t by) { return distance / by + (distance % by != 0 ? 1 : 0); };
   if (up) return {start, end, step, start < end ? count(end - start, step) : 0};
   return {start, end, step, start > end ? count(start - end, -step) : 0};
 }
@@ -77,7 +77,7 @@ bool next(T* first, T* last) {
   Loop& loop = member.loop;
   if (loop.ordered && loop.first < loop.last) queues.end_turn(member);
   loop.first = loop.last = 0;
-  if (!queues.take(member)) return loop.first = loop.last = 0, false;
+  if (!queues.take(member)) return false;
   *first = static_cast<T>(loop.start + loop.first * loop.step);
   *last = static_cast<T>(loop.last == loop.iterations ? loop.end : loop.start + loop.last * loop.step);
   return true;
@@ -96,12 +96,15 @@ void run_loop(Function function, void* data, unsigned threads, const Bounds& b, 
   instance<Regions>().run(work);
 }
 
-// Memory that a loop wants for its team: zeros, at the same address in all threads.
+// Returns memory that a loop wants for its team: zeros, at the same address in all threads. All have read the address
+// before thread 0 may store the next one.
 void* team_memory(size_t bytes) {
   Regions& regions = instance<Regions>();
-  if (member.thread == 0) *regions.copied() = sms_calloc(1, bytes);
+  if (member.thread == 0) *regions.copied() = std::calloc(1, bytes);
   regions.barrier();
-  return *regions.copied();
+  void* const memory = *regions.copied();
+  regions.barrier();
+  return memory;
 }
 
 [[noreturn]] void refuse(const char* what) {

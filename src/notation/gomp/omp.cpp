@@ -1,6 +1,7 @@
 // The functions of omp.h that have to know all ranks, in C and in Fortran; libgomp has the others.
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/thread.hpp"
@@ -116,8 +117,8 @@ EXPORT void omp_destroy_lock_(uint32_t*) {}
 EXPORT void omp_set_lock_(uint32_t* lock) { omp_set_lock(lock); }
 EXPORT void omp_unset_lock_(uint32_t* lock) { omp_unset_lock(lock); }
 EXPORT int omp_test_lock_(uint32_t* lock) { return omp_test_lock(lock); }
-EXPORT void omp_init_nest_lock_(NestLock** lock) { *lock = static_cast<NestLock*>(sms_calloc(1, sizeof **lock)); }
-EXPORT void omp_destroy_nest_lock_(NestLock** lock) { sms_mfree(*lock); }
+EXPORT void omp_init_nest_lock_(NestLock** lock) { *lock = static_cast<NestLock*>(std::calloc(1, sizeof **lock)); }
+EXPORT void omp_destroy_nest_lock_(NestLock** lock) { std::free(*lock); }
 EXPORT void omp_set_nest_lock_(NestLock** lock) { omp_set_nest_lock(*lock); }
 EXPORT void omp_unset_nest_lock_(NestLock** lock) { omp_unset_nest_lock(*lock); }
 EXPORT int omp_test_nest_lock_(NestLock** lock) { return omp_test_nest_lock(*lock); }
