@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "base/addresses.hpp"
-#include "base/log.hpp"
+#include "openmp/arrays_of_ranks.hpp"
 #include "openmp/words.hpp"
 #include "process/process.hpp"
 
@@ -16,21 +16,13 @@ Status Objects::begin(Memory& memory) {
   constexpr uint64_t whole = uint64_t{1} << 41;  // addresses, of all ranks together
   part_bytes_ = whole / static_cast<uint64_t>(job.nranks) / huge_page_bytes * huge_page_bytes;
   large_bytes_ = part_bytes_ * static_cast<uint64_t>(job.nranks);
-  Arrays::Request request;
-  request.dim = {job.nranks, static_cast<int64_t>(part_bytes_)}, request.div = {job.nranks, 1};
-  request.element_bytes = 1, request.count = job.nranks;
-  request.call = "the memory of an OpenMP program", request.place = "large objects";
-  request.sparse = true;
+  Arrays::Request request = array_of_ranks(job, "large objects", 1, static_cast<int64_t>(part_bytes_));
+  request.watched = request.sparse = true;
   void* at = nullptr;
   HIROBA_TRY(memory.arrays().allocate(request, at));
   large_ = static_cast<char*>(at);
   HIROBA_TRY(memory.homes().set_policy(at, HomePolicy::migrating, request.call));
-  Arrays::Request returns;
-  returns.dim = {job.nranks}, returns.div = {job.nranks};
-  returns.element_bytes = sizeof(Returns), returns.count = job.nranks;
-  returns.call = request.call, returns.place = "freed objects";
-  returns.watched = false;
-  HIROBA_TRY(memory.arrays().allocate(returns, at));
+  HIROBA_TRY(memory.arrays().allocate(array_of_ranks(job, "freed objects", sizeof(Returns), 1), at));
   returns_ = static_cast<Returns*>(at);
   memory_ = &memory, heap_ = memory.heap().addresses();
   return {};

@@ -3,37 +3,30 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/log.hpp"
 #include "base/wait.hpp"
+#include "openmp/arrays_of_ranks.hpp"
 #include "openmp/words.hpp"
 
 namespace hiroba::openmp {
 
 Status Queues::allocate(Memory& memory) {
   memory_ = &memory;
-  const Job& job = memory.job();
-  Arrays::Request request;
-  request.dim = {job.nranks, 2 * slots}, request.div = {job.nranks, 1};
-  request.element_bytes = sizeof(Slot), request.count = job.nranks;
-  request.call = "the queues of OpenMP", request.place = "queues of loops";
-  request.watched = false;
   void* all = nullptr;
-  HIROBA_TRY(memory.arrays().allocate(request, all));
+  HIROBA_TRY(memory.arrays().allocate(array_of_ranks(memory.job(), "queues of loops", sizeof(Slot), 2 * slots), all));
   all_ = static_cast<Slot*>(all);
   return {};
 }
 
-Queues::Slot& Queues::slot(int rank, const Member& member, uint64_t number) const {
-  const uint64_t bank = member.barriers % 2;
-  return all_[(static_cast<uint64_t>(rank) * 2 + bank) * slots + number];
+Queues::Slot* Queues::bank(int rank, uint64_t barriers) const {
+  return all_ + (static_cast<uint64_t>(rank) * 2 + barriers % 2) * slots;
 }
 
-int64_t* Queues::word(const Member& member) const { return &slot(0, member, member.loop.slot).word; }
+Queues::Slot& Queues::slot(int rank, const Member& member) const {
+  return bank(rank, member.barriers)[member.loop.slot];
+}
 
-void Queues::clear(const Member& member) const {
-  Member before = member;
-  --before.barriers;
-  if (member.shares > 0) std::memset(&slot(memory_->job().rank, before, 0), 0, member.shares * sizeof(Slot));
+void Queues::clear(uint64_t barriers, uint64_t shares) const {
+  if (shares > 0) std::memset(bank(memory_->job().rank, barriers), 0, shares * sizeof(Slot));
 }
 
 // Chunks by the thread's number: one block for each thread, or chunks in turn.
@@ -61,7 +54,7 @@ bool Queues::take_from(int rank, Member& member) const {
   const auto takers = static_cast<uint64_t>(loop.one_queue ? member.threads : member.locals);
   const auto bound = [&](uint64_t r) { return loop.iterations / ranks * r + std::min(r, loop.iterations % ranks); };
   const uint64_t low = bound(static_cast<uint64_t>(rank)), size = bound(static_cast<uint64_t>(rank) + 1) - low;
-  int64_t* const next = &slot(rank, member, loop.slot).next;
+  int64_t* const next = &slot(rank, member).next;
   uint64_t taken = 0, count = loop.chunk;
   if (loop.kind == Loop::Kind::guided) {
     for (taken = words::load(next); taken < size;) {
@@ -100,7 +93,7 @@ bool Queues::take_shared(Member& member) const {
 
 void Queues::await_turn(Member& member) const {
   if (member.loop.turn) return;
-  int64_t* const turn = &slot(0, member, member.loop.slot).turn;
+  int64_t* const turn = &slot(0, member).turn;
   for (Backoff backoff(200); words::load(turn) != member.loop.first;)
     if (!backoff.step()) usleep(20);
   words::acquire(turn);
@@ -109,7 +102,7 @@ void Queues::await_turn(Member& member) const {
 
 void Queues::end_turn(Member& member) const {
   await_turn(member);
-  int64_t* const turn = &slot(0, member, member.loop.slot).turn;
+  int64_t* const turn = &slot(0, member).turn;
   words::release(turn);
   words::add(turn, member.loop.last - member.loop.first);
   member.loop.turn = false;

@@ -1,5 +1,5 @@
 // The shared words of loops: for each rank a queue of iterations, from which its threads take chunks first, and then
-// those of other ranks; and words that belong to the whole team. A loop uses the slot of its number since the last
+// those of other ranks. A loop uses the slot of its number since the last
 // barrier; two banks of slots take turns, so that each rank can clear its own words after a barrier.
 //
 // Owner: Regions. Thread-safe, but clear().
@@ -24,17 +24,17 @@ class Queues {
   void await_turn(Member& member) const;
   // Passes on the right to enter ordered code, when the chunk has ended.
   void end_turn(Member& member) const;
-  // A word of the team for this loop, 0 at its begin.
-  int64_t* word(const Member& member) const;
 
-  // After a barrier, before the next one: the words that were in use before it.
-  void clear(const Member& member) const;
+  // Clears this rank's words for the next loops. Requires that the barrier after `barriers` others has ended and the
+  // next one has not begun; `shares` loops lie between the two before.
+  void clear(uint64_t barriers, uint64_t shares) const;
 
  private:
   struct Slot {
-    int64_t next, turn, word, unused[5];
+    int64_t next, turn, unused[6];
   };
-  Slot& slot(int rank, const Member& member, uint64_t number) const;
+  Slot* bank(int rank, uint64_t barriers) const;
+  Slot& slot(int rank, const Member& member) const;
   bool take_fixed(Member& member) const;
   bool take_shared(Member& member) const;
   bool take_from(int rank, Member& member) const;

@@ -5,6 +5,7 @@
 
 #include "base/log.hpp"
 #include "openmp/abi.hpp"
+#include "openmp/arrays_of_ranks.hpp"
 #include "openmp/real.hpp"
 #include "openmp/runtime.hpp"
 #include "openmp/words.hpp"
@@ -43,10 +44,7 @@ Status Regions::begin(Memory& memory, const Program& program) {
 
 Status Regions::agree_on_threads() {
   const Job& job = memory_->job();
-  Arrays::Request request;
-  request.element_bytes = sizeof(int64_t), request.dim = {job.nranks}, request.div = {1};
-  request.call = "the start of an OpenMP program", request.place = "numbers of threads";
-  request.watched = false;
+  const Arrays::Request request = array_of_ranks(job, "numbers of threads", sizeof(int64_t), 1);
   void* at = nullptr;
   HIROBA_TRY(memory_->arrays().allocate(request, at));
   auto* const threads = static_cast<int64_t*>(at);
@@ -114,7 +112,7 @@ void Regions::run_share(const Work& work) {
   Share share = {*this, work, base, threads_of(rank, work.threads)};
   HIROBA_REAL(GOMP_parallel)(run_member, &share, static_cast<unsigned>(share.locals), work.flags);
   wait_for_ranks("the end of a parallel region");
-  queues_.clear(last_);
+  queues_.clear(barriers_ - 1, shares_);
 }
 
 void Regions::run_member(void* argument) {
@@ -138,7 +136,7 @@ void Regions::run_member(void* argument) {
     if (is_main_thread) work.function(work.data);
     else share.regions.stacks_.call_on(local, work.function, work.data);
   }
-  if (local == 0) share.regions.last_ = member, ++share.regions.last_.barriers;
+  if (local == 0) share.regions.shares_ = member.shares;
   member = before;
 }
 
@@ -148,7 +146,7 @@ void Regions::barrier() {
   if (member.local == 0) wait_for_ranks("a barrier of OpenMP");
   if (member.locals > 1) HIROBA_REAL(GOMP_barrier)();
   ++member.barriers;
-  if (member.local == 0) queues_.clear(member);
+  if (member.local == 0) queues_.clear(barriers_ - 1, member.shares);
   member.shares = 0;
 }
 

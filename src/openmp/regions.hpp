@@ -56,7 +56,6 @@ class Regions {
 
   void barrier();
   int threads() const { return all_threads_; }
-  int ranks() const { return memory_->job().nranks; }
   const Queues& queues() const { return queues_; }
   const Stacks& stacks() const { return stacks_; }
   // Words of the team beside those of loops.
@@ -93,7 +92,7 @@ class Regions {
   int all_threads_ = 1;
   int most_ = 1;  // threads of a rank
   uint64_t barriers_ = 0;
-  Member last_;  // thread 0 of this rank at the end of the region
+  uint64_t shares_ = 0;  // loops since the last barrier of the region that has ended
 };
 
 }  // namespace hiroba::openmp

@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "base/text.hpp"
+#include "openmp/arrays_of_ranks.hpp"
 #include "openmp/runtime.hpp"
 
 namespace hiroba::openmp {
@@ -40,13 +41,10 @@ Status Stacks::allocate(Memory& memory, int most) {
   const Job& job = memory.job();
   bytes_ = stack_bytes() + page_bytes;
   const uint64_t each = bytes_ * static_cast<uint64_t>(most);
-  Arrays::Request request;
-  request.dim = {job.nranks, static_cast<int64_t>(each)}, request.div = {job.nranks, 1};
-  request.element_bytes = 1, request.count = job.nranks;
-  request.call = "the stacks of OpenMP", request.place = "stacks of threads";
+  Arrays::Request request = array_of_ranks(job, "stacks of threads", 1, static_cast<int64_t>(each));
   request.closed_pages =
       "the stack of a thread has overflowed; give it more by OMP_STACKSIZE, as in OMP_STACKSIZE=64M, or by ulimit -s";
-  request.watched = false, request.sparse = true;
+  request.sparse = true;
   void* all = nullptr;
   HIROBA_TRY(memory.arrays().allocate(request, all));
   mine_ = static_cast<char*>(all) + static_cast<uint64_t>(job.rank) * each;

@@ -22,7 +22,6 @@ class Stacks {
   static void handle_faults_elsewhere();
   // The same on another stack, which ends at `top`, a multiple of 16.
   static void call_from(char* top, void (*function)(void*), void* argument);
-  uint64_t bytes() const { return bytes_; }
 
  private:
   uint64_t bytes_ = 0;  // of a stack

@@ -2,9 +2,6 @@
 
 #include <unistd.h>
 
-#include <atomic>
-#include <cstring>
-
 #include "base/wait.hpp"
 #include "openmp/runtime.hpp"
 #include "process/process.hpp"
@@ -14,6 +11,13 @@ namespace hiroba::openmp::words {
 namespace {
 
 Memory& memory() { return process_memory("an atomic operation of OpenMP"); }
+
+// Finds the home of shared memory; returns false if all ranks reach it alike, or it is the rank's own.
+bool locate(const void* object, PastCache::Place& place) {
+  if (!between_nodes) return false;
+  const InRuntime runtime;
+  return process_started() && memory().past_cache().locate(object, place).ok();
+}
 
 uint64_t swap_far(void* word, unsigned bytes, uint64_t expected, uint64_t desired) {
   const InRuntime runtime;
@@ -56,9 +60,8 @@ struct Within {
 }  // namespace
 
 bool is_far(const void* object) {
-  if (!between_nodes || !process_started()) return false;
   PastCache::Place place = {};
-  return memory().past_cache().locate(object, place).ok() && !place.here;
+  return locate(object, place) && !place.here;
 }
 
 uint64_t load(const void* object, unsigned bytes) {
@@ -103,27 +106,18 @@ uint64_t add(int64_t* word, uint64_t value) {
   return __atomic_fetch_add(reinterpret_cast<uint64_t*>(word), value, __ATOMIC_SEQ_CST);
 }
 
-namespace {
-
-// Returns the home of the word; negative if all ranks see it alike.
-int far_home(const void* word) {
-  if (!process_started()) return -1;
-  PastCache::Place place = {};
-  return memory().past_cache().locate(word, place).ok() ? place.rank : -1;
-}
-
-}  // namespace
-
 void release(const void* word) {
-  if (!between_nodes) return;
+  PastCache::Place place = {};
+  if (!locate(word, place)) return;
   const InRuntime runtime;
-  if (const int home = far_home(word); home >= 0) memory().consistency().release_to(home);
+  memory().consistency().release_to(place.rank);
 }
 
 void acquire(const void* word) {
-  if (!between_nodes) return;
+  PastCache::Place place = {};
+  if (!locate(word, place)) return;
   const InRuntime runtime;
-  if (const int home = far_home(word); home >= 0) memory().consistency().acquire_from(home);
+  memory().consistency().acquire_from(place.rank);
 }
 
 bool try_lock(uint32_t* lock) {

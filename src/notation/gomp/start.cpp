@@ -8,7 +8,6 @@
 #include <cstring>
 #include <iostream>  // each rank's streams of C++ begin before the program's, which only rank 0 begins
 
-#include "base/limits.hpp"
 #include "base/log.hpp"
 #include "openmp/openmp.hpp"
 #include "process/process.hpp"
@@ -96,7 +95,6 @@ void end_program() {
 // process.
 [[noreturn]] void end_on(int status) {
   end_program();
-  flush_program_output();
   is_main_thread = in_program = false;
   instance<Regions>().end(status);
   end_rank(status);
@@ -158,9 +156,7 @@ EXPORT int __libc_start_main(Main main, int argc, char** argv, void (*init)(), v
   memory_is_shared = true;
   if (memory.job().nnodes > 1) require(prepare_code(program));
   on_exit(leave, nullptr);
-  if (memory.job().rank != 0) {
-    end_rank(instance<Regions>().serve());
-  }
+  if (memory.job().rank != 0) end_rank(instance<Regions>().serve());
   start.argv = shared_words(argc, argv);
   instance<Regions>().stacks().call_on(0, run_program, nullptr);
   __builtin_unreachable();
