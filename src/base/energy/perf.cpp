@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/energy/source.hpp"
+#include "base/text.hpp"
 
 namespace hiroba {
 
@@ -44,22 +45,6 @@ class PerfEvent final : public EnergySource {
   double microjoules_;  // of one count
   int fd_, error_;
 };
-
-// Reads "0,18" or "0-1".
-std::vector<int> cpus_of(const std::string& text) {
-  std::vector<int> out;
-  for (const char* at = text.c_str(); *at != '\0';) {
-    char* end = nullptr;
-    const long first = std::strtol(at, &end, 10);
-    long last = first;
-    if (end == at) break;
-    if (*end == '-') last = std::strtol(end + 1, &end, 10);
-    for (long cpu = first; cpu <= last && out.size() < 4096; ++cpu) out.push_back(static_cast<int>(cpu));
-    at = *end == ',' ? end + 1 : end;
-    if (*end != ',' && *end != '\0') break;
-  }
-  return out;
-}
 
 struct PerfName {
   const char* event;
@@ -123,10 +108,11 @@ Status add_perf(const std::string& root, EnergySources& out) {
   std::string mask;
   HIROBA_TRY(read_number(folder + "/type", type));
   HIROBA_TRY(read_line(folder + "/cpumask", mask));
+  const std::vector<int> cpus = parse_numbers(mask).value_or(std::vector<int>{});
   const size_t before = out.all.size();
   for (const PerfName& name : names) {
     const std::string file = folder + "/events/" + name.event;
-    if (access(file.c_str(), F_OK) == 0) add_event(root, file, name, type, cpus_of(mask), out);
+    if (access(file.c_str(), F_OK) == 0) add_event(root, file, name, type, cpus, out);
   }
   find_still(out, before);
   if (out.all.size() > before) return {};
