@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 
 #include "base/shown.hpp"
@@ -20,6 +21,12 @@
 #include "transaction/write_set.hpp"
 
 namespace hiroba {
+
+// The word by which a type of 1, 2, 4 or 8 bytes is loaded and stored. For another type it has another size.
+template <typename T>
+using WordOf = std::conditional_t<
+    sizeof(T) == 8, uint64_t,
+    std::conditional_t<sizeof(T) == 4, uint32_t, std::conditional_t<sizeof(T) == 2, uint16_t, uint8_t>>>;
 
 class Transaction {
  public:

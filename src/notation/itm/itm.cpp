@@ -5,7 +5,6 @@
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <type_traits>
 
 #include "base/log.hpp"
 #include "notation/itm/state.hpp"
@@ -120,11 +119,6 @@ ITM_EXPORT void _ITM_changeTransactionMode(int /*irrevocable*/) {
 
 namespace {
 
-// The word with the size of a type, of a size that has one.
-template <typename T>
-using Word = std::conditional_t<
-    sizeof(T) == 8, uint64_t,
-    std::conditional_t<sizeof(T) == 4, uint32_t, std::conditional_t<sizeof(T) == 2, uint16_t, uint8_t>>>;
 template <typename T>
 bool is_aligned(const T* at) {
   return reinterpret_cast<uintptr_t>(at) % sizeof(T) == 0;
@@ -134,8 +128,9 @@ bool is_aligned(const T* at) {
 template <typename T>
 T load(const T* at) {
   if (is_direct(state, at)) return *at;
-  if constexpr (sizeof(T) == sizeof(Word<T>))
-    if (is_aligned(at)) return __builtin_bit_cast(T, state.transaction->load(reinterpret_cast<const Word<T>*>(at)));
+  if constexpr (sizeof(T) == sizeof(hiroba::WordOf<T>))
+    if (is_aligned(at))
+      return __builtin_bit_cast(T, state.transaction->load(reinterpret_cast<const hiroba::WordOf<T>*>(at)));
   T value;
   hiroba_tx_read(&value, at, sizeof value);
   return value;
@@ -144,9 +139,10 @@ T load(const T* at) {
 template <typename T>
 void store(T* at, T value) {
   if (is_direct(state, at)) return void(*at = value);
-  if constexpr (sizeof(T) == sizeof(Word<T>))
+  if constexpr (sizeof(T) == sizeof(hiroba::WordOf<T>))
     if (is_aligned(at))
-      return state.transaction->store(reinterpret_cast<Word<T>*>(at), __builtin_bit_cast(Word<T>, value));
+      return state.transaction->store(reinterpret_cast<hiroba::WordOf<T>*>(at),
+                                      __builtin_bit_cast(hiroba::WordOf<T>, value));
   hiroba_tx_write(at, &value, sizeof value);
 }
 

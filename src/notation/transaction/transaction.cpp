@@ -156,30 +156,9 @@ template <typename T>
   alone(call, [at, value](Transaction& transaction) { transaction.store(at, value); });
 }
 
-template <size_t size>
-struct Bits;
-template <>
-struct Bits<1> {
-  using Type = uint8_t;
-};
-template <>
-struct Bits<2> {
-  using Type = uint16_t;
-};
-template <>
-struct Bits<4> {
-  using Type = uint32_t;
-};
-template <>
-struct Bits<8> {
-  using Type = uint64_t;
-};
-template <typename T>
-using BitsOf = typename Bits<sizeof(T)>::Type;
-
 template <typename T>
 T load(const T* at, const char* call) {
-  const auto* const bits = reinterpret_cast<const BitsOf<T>*>(at);
+  const auto* const bits = reinterpret_cast<const WordOf<T>*>(at);
   if (Transaction* const running = Transaction::running(); running != nullptr) [[likely]]
     return std::bit_cast<T>(running->load(bits));
   return std::bit_cast<T>(load_alone(bits, call));
@@ -187,10 +166,10 @@ T load(const T* at, const char* call) {
 
 template <typename T>
 void store(T* at, T value, const char* call) {
-  auto* const bits = reinterpret_cast<BitsOf<T>*>(at);
+  auto* const bits = reinterpret_cast<WordOf<T>*>(at);
   if (Transaction* const running = Transaction::running(); running != nullptr) [[likely]]
-    return running->store(bits, std::bit_cast<BitsOf<T>>(value));
-  store_alone(bits, std::bit_cast<BitsOf<T>>(value), call);
+    return running->store(bits, std::bit_cast<WordOf<T>>(value));
+  store_alone(bits, std::bit_cast<WordOf<T>>(value), call);
 }
 
 [[noreturn]] void run_again(void* frame) {
