@@ -430,7 +430,7 @@ class Words(DriverTest):
 @unittest.skipUnless("Cost" in sys.argv, "it runs alone, as compiler.cost")
 class Cost(DriverTest):
     def test_thousand_lines(self) -> None:
-        """0.3 s over the C compiler alone is promised, of a fast processor; here at most three times what the C
+        """0.3 s over the C compiler alone is promised, of a fast processor; here at most five times what the C
         compiler takes. Time of the processor, which other tests use meanwhile."""
         loop = MAIN[MAIN.index("#pragma SMint parallel") : MAIN.index("  int wrong")].replace("value(i)", "a[i] + 1")
         body = f'  double x = 3;\n{loop}  if (x > a[2]) puts("many");\n'
@@ -454,7 +454,7 @@ class Cost(DriverTest):
         alone = median(["cc", "-c", "plain.i", "-o", "plain.o"])
         ours = median([HIROBACC, "-Iinclude", "-c", "main.c", "-o", "main.o"])
         print(f"1,000 lines: {ours - alone:.2f} s over {alone:.2f} s")
-        self.assertLess(ours - alone, 3 * alone)
+        self.assertLess(ours - alone, 5 * alone)
 
 
 def examples() -> list[pathlib.Path]:

@@ -115,7 +115,7 @@ void Failures::leave() {
 
 void Failures::end_of_library(const char* what) {
   if (leaving_.load()) return;
-  usleep(2000000);  // if another rank's end is the cause, the launcher ends us before this
+  ::sleep(5);  // if another rank's end is the cause, the launcher ends us before this
   if (losing_.load()) ::sleep(60);
   end_job(1, "%s", what);
 }
