@@ -1,6 +1,8 @@
 # hirobacc, a Python program: the command bin/hirobacc, and lib/hiroba/python with what it imports. The parser,
 # tree-sitter, comes from the Python that CMake finds, and is copied, so that hirobacc needs no environment to run.
 find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)
+# Also what programs in Python import.
+install(DIRECTORY python/hiroba DESTINATION ${CMAKE_INSTALL_LIBDIR}/hiroba/python PATTERN __pycache__ EXCLUDE)
 set(HIROBACC_MODULES tree_sitter tree_sitter_c)
 execute_process(COMMAND ${Python3_EXECUTABLE} -c "import sys, os, tree_sitter, tree_sitter_c
 print(os.path.dirname(tree_sitter.__path__[0]), sys._base_executable, sep=';')"
@@ -30,6 +32,5 @@ set(HIROBACC_LIBRARY ${CMAKE_INSTALL_LIBDIR})
 set(HIROBACC_SOURCE "")
 configure_file(cmake/hirobacc.in ${CMAKE_BINARY_DIR}/hirobacc-installed @ONLY)
 install(PROGRAMS ${CMAKE_BINARY_DIR}/hirobacc-installed DESTINATION ${CMAKE_INSTALL_BINDIR} RENAME hirobacc)
-install(DIRECTORY python/hiroba DESTINATION ${CMAKE_INSTALL_LIBDIR}/hiroba/python PATTERN __pycache__ EXCLUDE)
 install(CODE "execute_process(COMMAND ${HIROBACC_PYTHON} -m compileall -q
   \$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/hiroba/python)")

@@ -37,6 +37,9 @@ int sms_startup(int* argc, char*** argv);
 /* Collective; blocks. Frees every shared array. Returns 0. */
 int sms_shutdown(void);
 
+/* Returns the version of the library, "0.2.0". Any time, also before the start. */
+const char* hiroba_version(void);
+
 /* Ends the whole job with `status` (1..255) after printing `message`; does not return. */
 void sms_abort(int status, const char* message) __attribute__((noreturn));
 

@@ -1,0 +1,50 @@
+"""NumPy arrays in the memory of all nodes of a job: docs/python.md.
+
+    import hiroba
+    A = hiroba.zeros((1000, 1000))  # on all ranks; A is a numpy.ndarray
+    A.local[...] = hiroba.rank      # this rank's part
+    hiroba.barrier()                # now all ranks read what all have written
+
+The job starts when the first name of this module is used, so that hirobacc, which is a part of the package, needs no
+NumPy and starts none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hiroba.arrays import *  # noqa: F403
+    from hiroba.collectives import *  # noqa: F403
+    from hiroba.job import *  # noqa: F403
+    from hiroba.parallel import *  # noqa: F403
+
+__version__ = "0.2.0"  # that of the library, which is compared at the start
+
+MODULES = ("job", "arrays", "parallel", "collectives")
+OTHER = ("compiler", "devices", "report")  # parts of the package that start no job
+
+
+def __getattr__(name: str) -> Any:
+    if name in (*MODULES, *OTHER) or (name.startswith("_") and name != "__all__"):
+        raise AttributeError(f"module 'hiroba' has no attribute '{name}'")
+    start()
+    if name in globals():
+        return globals()[name]
+    raise AttributeError(f"module 'hiroba' has no attribute '{name}'; docs/python.md lists what there is")
+
+
+def start() -> None:
+    """Starts the job, and takes the names of the modules over."""
+    import importlib
+
+    names: list[str] = []
+    for module in MODULES:
+        part = importlib.import_module(f"hiroba.{module}")
+        globals().update({each: getattr(part, each) for each in part.__all__})
+        names += part.__all__
+    globals()["__all__"] = names
+
+
+def __dir__() -> list[str]:
+    start()
+    return sorted(globals())

@@ -8,11 +8,16 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
 
 #include "base/limits.hpp"
 #include "base/tables/options.hpp"
+#include "base/tables/wires.hpp"
 #include "launcher/execute.hpp"
 
 namespace hiroba {
@@ -46,6 +51,33 @@ Refusal judge_file(const std::string& path, const std::string& program) {
   _exit(cannot_start);
 }
 
+bool is_python(const std::string& file) {
+  char path[PATH_MAX];
+  const std::string_view real = realpath(file.c_str(), path) != nullptr ? path : file.c_str();
+  if (real.substr(real.rfind('/') + 1).starts_with("python")) return true;
+  std::ifstream script(file);
+  std::string line(2, '\0');
+  if (!script.read(line.data(), 2) || line != "#!" || !std::getline(script, line)) return false;
+  return line.find("python") != std::string::npos;
+}
+
+// Programs in Python load libhiroba by `import hiroba`: too late to replace functions of the C library (system calls on
+// shared memory, signal handlers). So it is preloaded if one of the files, the first that can be executed, is an
+// interpreter of Python or a script for one. python/hiroba/library.py does the same where a shell's script starts it.
+void preload_for_python(const std::vector<std::string>& files) {
+#ifdef __SANITIZE_ADDRESS__
+  return;  // the sanitizer's library must come first
+#endif
+  const auto readable = [](const std::string& file) { return access(file.c_str(), R_OK | X_OK) == 0; };
+  size_t i = 0;
+  while (i < files.size() && !readable(files[i])) ++i;
+  if (i == files.size() || !is_python(files[i])) return;
+  const std::string library = (std::filesystem::path(library_folder()).parent_path() / "libhiroba.so").string();
+  if (access(library.c_str(), R_OK) != 0) return;  // the program finds it, or says that it is not there
+  const char* const before = std::getenv("LD_PRELOAD");
+  setenv("LD_PRELOAD", (before == nullptr || *before == '\0' ? library : library + ":" + before).c_str(), 1);
+}
+
 // Runs in the child. `launcher` is our parent, unless it has ended already.
 [[noreturn]] void become_program(const Launch& launch, const Job& job, const RankPlaces& places, const Signals& signals,
                                  int rank, pid_t launcher, const int (&streams)[2], int report) {
@@ -64,6 +96,7 @@ Refusal judge_file(const std::string& path, const std::string& program) {
     use_places(places);
   }
   setenv("HIROBA_JOB", job.to_environment(rank).c_str(), 1);
+  preload_for_python(files_named(launch.program[0]));
   execute(launch.program);
   give_up(report, rank, errno, "");
 }

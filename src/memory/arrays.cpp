@@ -54,6 +54,23 @@ Status give_contents(const MemoryParts& parts, const Arrays::Request& request) {
   return {};
 }
 
+// Adds to an error for lack of room what has it: the largest arrays.
+Status with_holders(const MemoryParts& parts, Status status) {
+  if (status.ok()) return status;
+  constexpr size_t most = 3;
+  std::vector<const Array*> largest;
+  parts.table.for_each_live([&](const Array& a) {
+    if (!a.is_heap && !a.sparse) largest.push_back(&a);
+  });
+  std::sort(largest.begin(), largest.end(),
+            [](const Array* a, const Array* b) { return a->distribution.bytes() > b->distribution.bytes(); });
+  std::string holders;
+  for (size_t i = 0; i < std::min(most, largest.size()); ++i)
+    holders += format("%s%s has %s", i == 0 ? "; array " : ", ", largest[i]->name,
+                      show_bytes(largest[i]->distribution.bytes()).c_str());
+  return Status::error(status.message() + holders);
+}
+
 }  // namespace
 
 Status in_call(const char* call, Status status) {
@@ -85,7 +102,7 @@ Status Arrays::allocate(const Request& request, void*& out) {
   const uint64_t gap = parts_.check ? (pages << page_shift) - bytes : 0;
   array->homes = home_runs(array->distribution, pages, gap);
   uint64_t offset = 0;
-  HIROBA_TRY(find_place(parts_, request, *array, pages, offset));
+  HIROBA_TRY(with_holders(parts_, find_place(parts_, request, *array, pages, offset)));
   array->first_page = offset >> page_shift;
   array->end_page = array->first_page + pages;
   for (HomeRun& run : array->homes) run.first += array->first_page;
@@ -96,7 +113,7 @@ Status Arrays::allocate(const Request& request, void*& out) {
   array->freed_by = request.freed_by;
   array->scalar = scalar_of(request.element_bytes);
   if (request.parts.guard > 0) array->parts = request.parts;
-  HIROBA_TRY(check_room(*array, array->homes));
+  HIROBA_TRY(with_holders(parts_, check_room(*array, array->homes)));
   HIROBA_TRY(map_homes(*array));
   HIROBA_TRY(parts_.affinity.place_new(*array));
   HIROBA_TRY(close_guards(*array));

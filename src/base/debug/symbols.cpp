@@ -12,6 +12,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/debug/interpreter.hpp"
 #include "base/status.hpp"
 
 namespace hiroba {
@@ -116,6 +117,7 @@ std::string source_location(const void* code) {
 }
 
 std::string calling_location() {
+  if (std::string line; python_location(line)) return line;
   void* frames[64];
   const int count = backtrace(frames, 64);
   for (int i = 0; i < count; ++i) {
@@ -130,6 +132,7 @@ std::string calling_location() {
 }
 
 void print_stack() {
+  print_python_stack();
   void* frames[64];
   const int count = backtrace(frames, 64);
   const auto write_line = [](const std::string& text) {

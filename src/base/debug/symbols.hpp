@@ -11,12 +11,13 @@ namespace hiroba {
 // Returns "main (stencil.c:41)", "main (in stencil)", or "0x401136 (in stencil)".
 std::string source_location(const void* code);
 
-// Returns the location of the program's code that has called the library; "" if the program has returned from main.
+// Returns the location of the program's code that has called the library, in Python its line; "" if the program has
+// returned from main.
 std::string calling_location();
 
 // Prints the call stack of the caller on stderr, a line per frame of the program. Frames of the C and C++ libraries, of
 // OpenMP and of this library are folded to a line that counts them. In a signal handler it begins at the interrupted
-// frame.
+// frame, after the lines of Python.
 void print_stack();
 
 }  // namespace hiroba

@@ -163,6 +163,8 @@ SMS_EXPORT int sms_shutdown(void) {
   return 0;
 }
 
+SMS_EXPORT const char* hiroba_version(void) { return HIROBA_VERSION; }
+
 SMS_EXPORT void sms_abort(int status, const char* message) {
   end_job(status < 1 || status > 255 ? 1 : status, "sms_abort: %s", message == nullptr ? "" : message);
 }

@@ -1,0 +1,345 @@
+"""Arrays in the memory of all nodes. An array is a numpy.ndarray, at the same address in every rank; so are its views.
+What NumPy computes from it, and copies, are plain arrays in private memory.
+
+Who frees: `A.free()`, which is collective, or the end of the job. Python's garbage collection never does, because it
+runs at another time in each rank. Views that are left raise an exception after that; a plain numpy.ndarray of the same
+memory (numpy.asarray) ends the job with a message when it is used.
+
+Collective: all ranks make the call, in the same order, with the same arguments."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+
+from hiroba import boxes, job, table
+from hiroba.job import library
+from hiroba.library import Error, Range, Statistics
+from hiroba.places import calling_place
+from hiroba.requests import Request
+from hiroba.watch import watch
+
+__all__ = ["Array", "array", "empty", "from_function", "full", "is_shared", "ones", "zeros"]
+
+HOMES = {"fixed": 0, "first-touch": 1, "migrating": 2}
+Split = int | None | Sequence[int]
+
+
+class Array(np.ndarray):
+    """A shared array, or a view of one."""
+
+    if TYPE_CHECKING:  # NumPy's types say ndarray
+
+        def __getitem__(self, index: Any) -> Any: ...
+        def reshape(self, *shape: Any, **more: Any) -> Any: ...
+
+        T: Any
+        __iadd__: Any
+        __isub__: Any
+        __imul__: Any
+        __itruediv__: Any
+
+    # ---- whose it is ----
+
+    def box(self, rank: int | None = None) -> tuple[slice, ...]:
+        """The slices that hold the elements of a rank, this one if none is given: A[A.box(r)]."""
+        owner = job.rank if rank is None else rank
+        if not 0 <= owner < job.size:
+            raise ValueError(f"box({rank}): the job has ranks 0..{job.size - 1}")
+        array = table.of(self, "box")
+        return boxes.part_of(table.runs(self, array, "box"), self.ndim, *array.box(owner))
+
+    @property
+    def local(self) -> Array:
+        """The elements of this rank, as a view."""
+        if self.ndim == 0:
+            return self.reshape(1).local
+        return self[self.box()]
+
+    def home(self, index: SupportsIndex | Sequence[int]) -> int:
+        """The rank that has an element."""
+        indices = (index,) if isinstance(index, SupportsIndex) else tuple(index)
+        if len(indices) != self.ndim:
+            raise IndexError(f"home({index}): {len(indices)} indices, and the array has {self.ndim} dimensions")
+        table.of(self, "home")
+        address = table.address_of(self)
+        for given, n, stride in zip(indices, self.shape, self.strides, strict=True):
+            i = int(given)
+            if not -n <= i < n:
+                raise IndexError(f"home({index}): index {i} of an axis of {n} elements")
+            address += i % n * stride
+        return library.sms_home(address)
+
+    # ---- moving it ----
+
+    def preload(self, section: Any = (), wait: bool = True) -> Request:
+        """Brings A[section] to this node at once, which costs less than page by page; until the next barrier it is
+        read there. With wait=False it only starts. No synchronisation."""
+        view = self[section]
+        if not isinstance(view, np.ndarray) or view.size == 0:
+            raise ValueError("preload: the section has no elements; use slices")
+        array = table.of(view, "preload")
+        sections = boxes.sections_of(table.runs(view, array, "preload"))
+        known = len(table.folded(array.shape))
+        if len(sections) > known:
+            sections[known - 1 :] = [(0, table.folded(array.shape)[-1], 1)]
+        ranges = (Range * known)(*(Range(*each) for each in sections))
+        request = Request(library.sms_preload_start(array.address, ranges), view)
+        if wait:
+            request.wait()
+        return request
+
+    def redistribute(self, split: Split = 0, on: int = 0) -> None:
+        """Divides the array in another way, with its contents; see zeros(). Collective, and a barrier."""
+        array = self._whole("redistribute")
+        div, count = division(array.shape, split, on, "redistribute")
+        library.sms_redistribute_on(array.address, (ctypes.c_int * (len(div) + 1))(*div, -1), on, count)
+
+    def free(self) -> None:
+        """Frees the memory; this array and all its views raise an exception from now on. Collective."""
+        array = self._whole("free")
+        for each in gc.get_objects():
+            if type(each) is Array and table.at(table.address_of(each)) is array:
+                each.__class__ = FreedArray  # type: ignore[assignment]
+        table.remove(array)
+        library.sms_free(array.address)
+
+    def stats(self) -> dict[str, int]:
+        """What this rank has fetched, sent, ...: the counts of sms_statistics in sms.h."""
+        out = Statistics()
+        library.sms_stats(table.of(self, "stats").address, ctypes.byref(out))
+        return {name: getattr(out, name) for name, *_ in Statistics._fields_}
+
+    def _whole(self, call: str) -> table.Shared:
+        array = table.of(self, call)
+        if table.address_of(self) != array.address or self.size != array.elements:
+            raise Error(f"{call}: this is a view of array {array.name}; call it with the whole array")
+        return array
+
+    def __enter__(self) -> Array:
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if kind is None:
+            self.free()
+
+    # ---- what leaves shared memory is a plain array ----
+
+    def __array_wrap__(self, result: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        if isinstance(result, Array):
+            return result  # of an operation in place
+        return result[()] if return_scalar else result
+
+    def copy(self, order: Any = "C") -> Any:
+        return np.array(self, order=order, copy=True, subok=False)
+
+    def astype(self, *arguments: Any, **more: Any) -> np.ndarray:
+        return np.asarray(self).astype(*arguments, **more)
+
+    def flatten(self, order: Any = "C") -> np.ndarray:
+        return np.asarray(self).flatten(order)
+
+    def __reduce__(self) -> Any:
+        """A pickle has the elements: other jobs can read it."""
+        return np.asarray(self).__reduce__()
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
+        return np.asarray(self).__reduce_ex__(protocol)
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.copy()
+
+
+def in_place(name: str) -> Callable[[Array, Any], Any]:
+    plain = getattr(np.ndarray, name)
+
+    def operate(self: Array, other: Any) -> Any:
+        if job.size > 1:
+            watch(self)
+        return plain(self, other)
+
+    operate.__name__ = name
+    return operate
+
+
+for each_operator in [
+    "add",
+    "sub",
+    "mul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "pow",
+    "lshift",
+    "rshift",
+    "and",
+    "or",
+    "xor",
+    "matmul",
+]:
+    setattr(Array, f"__i{each_operator}__", in_place(f"__i{each_operator}__"))
+
+
+class FreedArray(np.ndarray):
+    """What an array has become that was freed."""
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in ("__class__", "__array_finalize__", "__repr__", "__str__"):
+            return super().__getattribute__(name)
+        return refuse()
+
+    def __repr__(self) -> str:
+        return "<shared array, freed>"
+
+    __str__ = __repr__
+
+
+def refuse(*_: object, **__: object) -> NoReturn:
+    raise Error("the array was freed by free(); use it before that, or copy what is needed later")
+
+
+for each_method in [
+    "getitem",
+    "setitem",
+    "len",
+    "iter",
+    "contains",
+    "array",
+    "array_ufunc",
+    "array_function",
+    "buffer",
+    "float",
+    "int",
+    "bool",
+]:
+    setattr(FreedArray, f"__{each_method}__", refuse)
+
+
+# ---- making them ---------------------------------------------------------------------------------------------------
+
+
+def division(shape: tuple[int, ...], split: Split, on: int, call: str) -> tuple[list[int], int]:
+    """Returns the number of pieces per dimension, and of the ranks that have them, from rank `on` on."""
+    known = table.folded(shape)
+    if not 0 <= on < job.size:
+        raise ValueError(f"{call}: on={on}; the job has ranks 0..{job.size - 1}")
+    ranks, div = job.size - on, [1] * len(known)
+    if split is None:
+        return div, 1
+    if isinstance(split, SupportsIndex):
+        axis = int(split)
+        if not shape:
+            return div, 1
+        if not -len(shape) <= axis < len(shape):
+            raise ValueError(f"{call}: split={axis} is no axis of shape {shape}")
+        axis %= len(shape)
+        parts = [1] * len(shape)
+        parts[axis] = min(ranks, max(1, shape[axis]))
+    else:
+        parts = [int(n) for n in split]
+    if len(parts) != len(shape):
+        raise ValueError(f"{call}: split={tuple(parts)} has {len(parts)} numbers, and shape {shape} {len(shape)}")
+    if any(not 1 <= n <= max(1, of) for n, of in zip(parts, shape, strict=True)):
+        raise ValueError(f"{call}: split={tuple(parts)} of shape {shape}; 1 to the length of each axis")
+    if math.prod(parts) > ranks:
+        raise ValueError(f"{call}: split={tuple(parts)} makes {math.prod(parts)} parts for {ranks} ranks")
+    if any(n > 1 for n in parts[len(known) - 1 :]) and len(shape) > len(known):
+        raise ValueError(f"{call}: split={tuple(parts)}: of {len(shape)} axes the first {len(known) - 1} can be cut")
+    return parts[: len(known)] or div, ranks
+
+
+def value_bytes(dtype: np.dtype) -> int | None:
+    """The size of one value, if it is not that of an element: of complex numbers a part, of structures a member."""
+    if dtype.fields is not None:
+        sizes = {value_bytes(each[0].base) or each[0].base.itemsize for each in dtype.fields.values()}
+        fits = all(each[1] % min(sizes) == 0 for each in dtype.fields.values()) and dtype.itemsize % min(sizes) == 0
+        return min(sizes) if fits and min(sizes) in (1, 2, 4, 8) else 1
+    return dtype.itemsize // 2 if dtype.kind == "c" and dtype.itemsize <= 16 else None
+
+
+def shape_of(shape: Any) -> tuple[int, ...]:
+    given = (shape,) if isinstance(shape, SupportsIndex) else shape
+    out = tuple(int(n.__index__()) for n in given)
+    if any(n < 0 for n in out):
+        raise ValueError(f"shape {out} has a negative number")
+    return out
+
+
+def empty(
+    shape: Any, dtype: DTypeLike = float, split: Split = 0, homes: str | None = None, on: int = 0, name: str = ""
+) -> Array:
+    """Makes an array of zeros. Collective.
+
+    split: the axis that is divided among the ranks, in blocks of ceil(n / ranks); or the number of parts per axis; or
+    None: all is on rank `on`. homes: "fixed", "first-touch" or "migrating" (docs/homes.md). on: the first of the
+    ranks that have it. name: for messages; otherwise they say the line.
+    Errors: TypeError for elements that are Python objects; ValueError for a split that does not fit. Shapes that
+    differ between ranks, and more memory than there is, end the job with a message."""
+    lengths, kind = shape_of(shape), np.dtype(dtype)
+    if kind.hasobject:
+        raise TypeError(f"dtype {kind} holds Python objects: pointers, which only one process can follow")
+    if kind.itemsize == 0:
+        raise TypeError(f"dtype {kind} has elements of no bytes; say how long they are, as in 'U10'")
+    if homes is not None and homes not in HOMES:
+        raise ValueError(f"homes={homes!r}; one of {', '.join(HOMES)}")
+    div, count = division(lengths, split, on, "split")
+    place, dim = calling_place(), table.folded(lengths)
+    c_dim, c_div = (ctypes.c_int64 * (len(dim) + 1))(*dim, -1), (ctypes.c_int64 * (len(dim) + 1))(*div, -1)
+    address = library.sms_mapalloc_large_at(c_dim, c_div, kind.itemsize, on, count, place.encode())
+    if name:
+        library.sms_name(address, name.encode())
+    if (scalar := value_bytes(kind)) is not None:
+        library.sms_set_scalar(address, scalar)
+    if homes is not None:
+        library.sms_set_homes(address, HOMES[homes])
+    bytes_, whole = math.prod(dim) * kind.itemsize, tuple(max(1, n) for n in lengths) or (1,)
+    table.add(table.Shared(address, bytes_, math.prod(lengths), whole, kind, name or place))
+    memory = (ctypes.c_char * bytes_).from_address(address)
+    return Array(lengths, kind, memory)  # type: ignore[arg-type]
+
+
+zeros = empty
+
+
+def filled(out: Array, value: Any) -> Array:
+    """Each rank writes its part; `value` makes the elements in some slices."""
+    box = out.box()
+    part = out.local if out.ndim == 0 else out[box]
+    if part.size > 0:
+        part[...] = value(box)
+    library.sms_barrier()
+    return out
+
+
+def full(shape: Any, value: Any, dtype: DTypeLike = None, **how: Any) -> Array:
+    """Makes an array with all elements equal; the rest is as for zeros(). Collective."""
+    return filled(empty(shape, np.asarray(value).dtype if dtype is None else dtype, **how), lambda _: value)
+
+
+def ones(shape: Any, dtype: DTypeLike = float, **how: Any) -> Array:
+    """Makes an array of ones; the rest is as for zeros(). Collective."""
+    return full(shape, 1, dtype, **how)
+
+
+def array(values: ArrayLike, dtype: DTypeLike = None, **how: Any) -> Array:
+    """Makes a shared array of values that all ranks have; the rest is as for zeros(). Collective."""
+    have = np.asarray(values, dtype)
+    return filled(empty(have.shape, have.dtype, **how), lambda box: have[box])
+
+
+def from_function(function: Callable[..., Any], shape: Any, dtype: DTypeLike = float, **how: Any) -> Array:
+    """Makes an array whose element [i, j, ...] is function(i, j, ...). Each rank calls the function once, with arrays
+    of the indices of its part that broadcast to its shape. The rest is as for zeros(). Collective."""
+    out = empty(shape, dtype, **how)
+    return filled(out, lambda box: function(*np.ix_(*(np.arange(each.start, each.stop) for each in box))))
+
+
+def is_shared(view: np.ndarray) -> bool:
+    """Whether the elements are in shared memory: those of arrays of hiroba, and of their views."""
+    return table.at(table.address_of(view)) is not None

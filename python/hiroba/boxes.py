@@ -1,0 +1,96 @@
+"""Views of an array as boxes of its elements: which part of a view is whose. No state; nothing here needs a job.
+
+A view is a box if each of its axes runs along one axis of the array, as those are that slices, transpose() and
+numpy.newaxis make. A diagonal, or a reshaped part, is none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a view has of an axis of the array: elements first, first+step, ... (count of them), along axis `along` of
+    the view; None if it has one element there."""
+
+    first: int
+    step: int
+    count: int
+    along: int | None
+
+
+@dataclass(frozen=True)
+class View:
+    """Bytes from the array's first element, shape, strides in bytes, bytes of an element."""
+
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+
+def contiguous_strides(shape: Sequence[int], itemsize: int) -> list[int]:
+    strides = [itemsize] * len(shape)
+    for d in range(len(shape) - 2, -1, -1):
+        strides[d] = strides[d + 1] * shape[d + 1]
+    return strides
+
+
+def runs_of(view: View, shape: Sequence[int], itemsize: int) -> list[Run] | None:
+    """Returns a run for each axis of an array of this shape; None if the view is no box of it."""
+    strides = contiguous_strides(shape, itemsize)
+    rest, firsts = view.offset, []
+    for stride in strides:
+        firsts.append(rest // stride)
+        rest %= stride
+    runs = [Run(first, 1, 1, None) for first in firsts]
+    for axis, (count, stride) in enumerate(zip(view.shape, view.strides, strict=True)):
+        if count <= 1:
+            continue
+        d = axis_of(abs(stride), shape, strides)
+        if d is None or runs[d].along is not None:
+            return None
+        step = stride // strides[d]
+        if not 0 <= firsts[d] + step * (count - 1) < shape[d]:
+            return None
+        runs[d] = Run(firsts[d], step, count, axis)
+    return runs
+
+
+def axis_of(stride: int, shape: Sequence[int], strides: Sequence[int]) -> int | None:
+    """The axis of the array along which a view with this stride runs."""
+    for d, of_array in enumerate(strides):
+        if shape[d] > 1 and of_array <= stride:
+            return d if stride % of_array == 0 else None
+    return None
+
+
+def inside(run: Run, low: int, high: int) -> tuple[int, int]:
+    """The elements [begin, end) of the run that lie in [low, high) of the axis of the array."""
+    if run.step > 0:
+        begin, end = -((run.first - low) // run.step), -((run.first - high) // run.step)
+    else:
+        begin, end = -((high - 1 - run.first) // -run.step), -((low - 1 - run.first) // -run.step)
+    begin, end = max(begin, 0), min(end, run.count)
+    return (begin, end) if begin < end else (0, 0)
+
+
+def part_of(runs: Sequence[Run], dims: int, low: Sequence[int], length: Sequence[int]) -> tuple[slice, ...]:
+    """The slices of a view of `dims` axes that lie in a box of the array; all empty if nothing does."""
+    slices = [slice(0, 1)] * dims
+    for run, begin, count in zip(runs, low, length, strict=True):
+        first, last = inside(run, begin, begin + count)
+        if first == last:
+            return (slice(0, 0),) * dims
+        if run.along is not None:
+            slices[run.along] = slice(first, last)
+    return tuple(slices)
+
+
+def sections_of(runs: Sequence[Run]) -> list[tuple[int, int, int]]:
+    """Base, length and step per axis of the array, with steps of at least 1."""
+    out = []
+    for run in runs:
+        first = run.first if run.step > 0 else run.first + run.step * (run.count - 1)
+        out.append((first, run.count, abs(run.step)))
+    return out

@@ -1,0 +1,234 @@
+"""Collective operations on numbers and arrays, blocking and started: those of collective.h. All ranks of the job make
+the call in the same order. Arrays have the same shape and type on all ranks, where it is not said otherwise; elements
+are combined in the order of ranks, so all get the same bits.
+
+Blocking calls return the result: a number for a number, an array in private memory for an array. Started ones, with
+an `i` before the name, return a Request, whose wait() returns it; what they were given must not change before."""
+
+from __future__ import annotations
+
+import ctypes
+import pickle
+from typing import Any
+
+import numpy as np
+
+from hiroba.job import library, rank, size
+from hiroba.library import INT, LONG, POINTER, Handle, declare
+from hiroba.places import calling_place
+from hiroba.requests import Request
+
+__all__ = [
+    "allgather",
+    "allreduce",
+    "alltoall",
+    "bcast",
+    "exscan",
+    "gather",
+    "iallgather",
+    "iallreduce",
+    "ialltoall",
+    "ibarrier",
+    "ibcast",
+    "ireduce",
+    "reduce",
+    "scan",
+    "scatter",
+]
+
+OPERATORS = {name: i for i, name in enumerate(("sum", "prod", "max", "min", "land", "lor", "band", "bor", "bxor"))}
+TYPES = {
+    np.dtype(name): i
+    for i, name in enumerate(
+        ("?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8", "longdouble", "c8", "c16", "clongdouble")
+    )
+}
+ALL = None  # HIROBA_ALL
+
+# The arguments before team and request.
+OPERATIONS = {
+    "barrier": (),
+    "bcast": (POINTER, LONG, LONG, INT),
+    "reduce": (POINTER, POINTER, LONG, LONG, POINTER, INT),
+    "allreduce": (POINTER, POINTER, LONG, LONG, POINTER),
+    "scan": (POINTER, POINTER, LONG, LONG, POINTER),
+    "exscan": (POINTER, POINTER, LONG, LONG, POINTER),
+    "gather": (POINTER, POINTER, LONG, LONG, INT),
+    "scatter": (POINTER, POINTER, LONG, LONG, INT),
+    "allgather": (POINTER, POINTER, LONG, LONG),
+    "alltoall": (POINTER, POINTER, LONG, LONG),
+}
+declare(library, {f"hiroba_{name}": (None, *words, POINTER) for name, words in OPERATIONS.items()})
+declare(library, {f"hiroba_i{name}": (None, *words, POINTER, POINTER) for name, words in OPERATIONS.items()})
+
+
+def start(name: str, words: tuple, used: tuple, result: Any = lambda: None) -> Request:
+    place = calling_place().encode()
+    ctypes.c_char_p.in_dll(library, "hiroba_place").value = place
+    handle = Handle()
+    getattr(library, f"hiroba_i{name}")(*words, ALL, ctypes.byref(handle))
+    return Request(handle, (*used, place), result)
+
+
+def operator(op: str, dtype: np.dtype) -> int:
+    if op not in OPERATORS:
+        raise ValueError(f"op={op!r}; one of {', '.join(OPERATORS)}")
+    if dtype not in TYPES:
+        raise TypeError(f"elements of type {dtype} cannot be combined; numbers and bool can")
+    return library.hiroba_known_operator(OPERATORS[op])
+
+
+def type_of(dtype: np.dtype) -> int:
+    return TYPES.get(dtype, dtype.itemsize << 8 | 0xFF)
+
+
+def given(value: Any) -> np.ndarray:
+    """The value as contiguous memory."""
+    out = np.ascontiguousarray(value) if np.ndim(value) else np.asarray(value)
+    if out.dtype.hasobject or out.dtype.itemsize == 0:
+        raise TypeError(
+            f"{type(value).__name__} of type {out.dtype}: numbers and arrays of numbers; bcast and gather take all"
+        )
+    return out
+
+
+def returned(out: np.ndarray, like: Any) -> Any:
+    """A number for a number; Python's for one of Python's."""
+    if isinstance(like, np.ndarray) or np.ndim(like):
+        return out
+    return out[()] if isinstance(like, np.generic) else out.item()
+
+
+def combine(name: str, value: Any, op: str, *more: int) -> Request:
+    have = given(value)
+    out = np.zeros_like(have, subok=False)
+    words = (pointer(have), pointer(out), have.size, type_of(have.dtype), operator(op, have.dtype), *more)
+    mine = not more or rank == more[0]
+    return start(name, words, (have, out), lambda: returned(out, value) if mine else None)
+
+
+def pointer(array: np.ndarray) -> int:
+    return array.__array_interface__["data"][0]
+
+
+def ireduce(value: Any, op: str = "sum", root: int = 0) -> Request:
+    """Combines the values of all ranks for rank `root`; op: sum prod max min land lor band bor bxor."""
+    return combine("reduce", value, op, root_of(root))
+
+
+def iallreduce(value: Any, op: str = "sum") -> Request:
+    """Combines the values of all ranks for all ranks."""
+    return combine("allreduce", value, op)
+
+
+def reduce(value: Any, op: str = "sum", root: int = 0) -> Any:
+    """As ireduce(), and waits. Returns None on other ranks than root."""
+    return ireduce(value, op, root).wait()
+
+
+def allreduce(value: Any, op: str = "sum") -> Any:
+    """As iallreduce(), and waits."""
+    return iallreduce(value, op).wait()
+
+
+def scan(value: Any, op: str = "sum") -> Any:
+    """The combination of the values of ranks 0 to this one."""
+    return combine("scan", value, op).wait()
+
+
+def exscan(value: Any, op: str = "sum") -> Any:
+    """The combination of the values of the ranks before this one; zero on rank 0."""
+    return combine("exscan", value, op).wait()
+
+
+def ibarrier() -> Request:
+    """A started barrier. It synchronises execution, but not shared memory."""
+    return start("barrier", (), ())
+
+
+def ibcast(buffer: np.ndarray, root: int = 0) -> Request:
+    """Overwrites the contiguous array `buffer` of all ranks with that of rank `root`."""
+    if not buffer.flags.c_contiguous or not buffer.flags.writeable:
+        raise ValueError("ibcast: the array must be contiguous and writable, because it is received in place")
+    words = (pointer(buffer), buffer.size, type_of(buffer.dtype), root_of(root))
+    return start("bcast", words, (buffer,), lambda: buffer)
+
+
+def bcast(value: Any = None, root: int = 0) -> Any:
+    """Returns to all ranks what rank `root` gives: a number, an array, or any object that can be pickled. What other
+    ranks give does not matter."""
+    raw = isinstance(value, np.ndarray) and not value.dtype.hasobject
+    text = b""
+    if rank == root_of(root):
+        text = pickle.dumps((value.dtype, value.shape) if raw else value) if raw else pickle.dumps(value)
+    head = np.array([len(text), raw and rank == root], np.int64)
+    length, is_raw = ibcast(head, root).wait().tolist()
+    body = np.frombuffer(bytearray(text if rank == root else length), np.uint8)
+    out = pickle.loads(ibcast(body, root).wait().tobytes())
+    if not is_raw:
+        return out
+    dtype, shape = out
+    buffer = np.ascontiguousarray(value).copy() if rank == root else np.empty(shape, dtype)
+    return ibcast(np.asarray(buffer).reshape(shape), root).wait()
+
+
+def iallgather(value: Any) -> Request:
+    """Returns an array with the values of all ranks along a new first axis."""
+    have = given(value)
+    out = np.empty((size, *have.shape), have.dtype)
+    return start("allgather", (pointer(have), pointer(out), have.size, type_of(have.dtype)), (have, out), lambda: out)
+
+
+def allgather(value: Any) -> Any:
+    """Numbers and arrays: as iallgather(), and waits. Other objects: a list of them."""
+    if is_plain(value):
+        return iallgather(value).wait()
+    return [bcast(value, root) for root in range(size)]
+
+
+def gather(value: Any, root: int = 0) -> Any:
+    """As allgather(), for rank `root`; None on the others."""
+    if not is_plain(value):
+        everything = allgather(value)
+        return everything if rank == root else None
+    have = given(value)
+    out = np.empty((size if rank == root_of(root) else 0, *have.shape), have.dtype)
+    words = (pointer(have), pointer(out), have.size, type_of(have.dtype), root)
+    return start("gather", words, (have, out), lambda: out if rank == root else None).wait()
+
+
+def scatter(values: Any = None, root: int = 0) -> Any:
+    """Rank r gets values[r] of rank `root`, where the first axis has as many elements as there are ranks."""
+    have = given(values) if rank == root_of(root) else None
+    if have is not None and (have.ndim == 0 or len(have) != size):
+        raise ValueError(f"scatter: shape {have.shape}; the first axis has {size} elements, one for each rank")
+    dtype, shape = bcast((have.dtype, have.shape[1:]) if have is not None else None, root)
+    out = np.empty(shape, dtype)
+    words = (0 if have is None else pointer(have), pointer(out), out.size, type_of(dtype), root)
+    return start("scatter", words, (have, out), lambda: out if shape else out[()]).wait()
+
+
+def ialltoall(values: Any) -> Request:
+    """Rank r gives values[s] to rank s, which gets it as [r] of its result."""
+    have = given(values)
+    if have.ndim == 0 or len(have) != size:
+        raise ValueError(f"alltoall: shape {have.shape}; the first axis has {size} elements, one for each rank")
+    out = np.empty_like(have, subok=False)
+    words = (pointer(have), pointer(out), have.size // size, type_of(have.dtype))
+    return start("alltoall", words, (have, out), lambda: out)
+
+
+def alltoall(values: Any) -> Any:
+    """As ialltoall(), and waits."""
+    return ialltoall(values).wait()
+
+
+def is_plain(value: Any) -> bool:
+    dtype = np.asarray(value).dtype if isinstance(value, (np.ndarray, np.generic, bool, int, float, complex)) else None
+    return dtype is not None and not dtype.hasobject
+
+
+def root_of(root: int) -> int:
+    if not 0 <= root < size:
+        raise ValueError(f"root={root}; the job has ranks 0..{size - 1}")
+    return root

@@ -1,0 +1,107 @@
+"""The job: its start, when this module is imported, its end, and what happens to exceptions that nobody catches: the
+first rank that has one ends the job with its traceback."""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import os
+import signal
+import sys
+import threading
+import traceback
+from types import FrameType, TracebackType
+from typing import Any
+
+from hiroba.library import Error, load
+from hiroba.places import PACKAGE
+
+__all__ = ["Error", "node", "nodes", "rank", "size"]
+
+MOST_TEXT = 1900  # of a message of the library
+
+library = load()
+
+
+def number(name: str) -> int:
+    return ctypes.c_int.in_dll(library, name).value
+
+
+def start() -> None:
+    library.sms_startup(None, None)
+    sys.excepthook = report
+    atexit.register(end)
+    os.register_at_fork(after_in_child=in_child)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        Interrupts()
+    # The output is a pipe to the launcher. A rank that is killed would lose what is in the buffer.
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(line_buffering=True)
+
+
+class Interrupts:
+    """Ctrl-C reaches Python as an exception, after the call of C that it is in. A rank that waits for another one is in
+    such a call for ever. So a thread sees the signal, too, and ends a rank whose program does not get the exception."""
+
+    seconds = 1.0
+
+    def __init__(self) -> None:
+        self.taken = threading.Event()
+        self.read, write = os.pipe()
+        os.set_blocking(write, False)
+        signal.set_wakeup_fd(write, warn_on_full_buffer=False)
+        self.before = signal.signal(signal.SIGINT, self.take)
+        threading.Thread(target=self.watch, name="hiroba-interrupts", daemon=True).start()
+
+    def take(self, number: int, frame: FrameType | None) -> Any:
+        self.taken.set()
+        return self.before(number, frame) if callable(self.before) else None
+
+    def watch(self) -> None:
+        while got := os.read(self.read, 1):
+            if got[0] != signal.SIGINT or self.taken.wait(self.seconds):
+                self.taken.clear()
+                continue
+            frame = sys._current_frames().get(threading.main_thread().ident or 0)
+            lines = "".join(traceback.format_stack(frame))
+            fail(f"Interrupted in a call that does not end (most recent call last):\n{lines}KeyboardInterrupt")
+
+
+def report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Ends the job with the traceback of an exception."""
+    fail("".join(traceback.format_exception(kind, error, trace)), trace)
+
+
+def fail(text: str, trace: TracebackType | None = None) -> None:
+    sys.stdout.flush()
+    frames = [each for each in traceback.extract_tb(trace) if not each.filename.startswith(PACKAGE)]
+    place = f"{frames[-1].filename.rpartition('/')[2]}:{frames[-1].lineno}" if frames else "Python"
+    last = text.rstrip().rpartition("\n")[2]
+    text = text.rstrip()
+    if len(text) + len(last) > MOST_TEXT:
+        text = "...\n" + text[-(MOST_TEXT - len(last)) :]
+    # The thread's variable for places of calls.
+    ctypes.c_char_p.in_dll(library, "hiroba_place").value = place.encode()
+    library.hiroba_fail(f"{last}\n{text}".encode())
+
+
+def end() -> None:
+    """Leaves the job, unless the program has failed in a way that `report` has not seen."""
+    if not ended_by_error() and os.getpid() == process:
+        library.sms_shutdown()
+
+
+def ended_by_error() -> bool:
+    return getattr(sys, "last_value", None) is not None and not hasattr(sys, "ps1")
+
+
+def in_child() -> None:
+    atexit.unregister(end)
+    sys.excepthook = sys.__excepthook__
+
+
+process = os.getpid()
+start()
+rank, size = number("sms_rank"), number("sms_nprocs")
+node, nodes = number("sms_node"), number("sms_nnodes")

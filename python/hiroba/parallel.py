@@ -1,0 +1,145 @@
+"""Synchronisation and the division of work. Calls block without the interpreter's lock: other threads run meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NoReturn, SupportsIndex
+
+import numpy as np
+
+from hiroba import job, table
+from hiroba.job import library
+from hiroba.watch import Epoch
+
+__all__ = [
+    "atomic_load",
+    "atomic_store",
+    "barrier",
+    "compare_swap",
+    "fetch_add",
+    "lock",
+    "prange",
+    "shared_lock",
+    "single",
+    "sync",
+]
+
+LOCKS = 65536
+
+
+def barrier() -> None:
+    """Every rank reads after it what any rank has written before it. Collective."""
+    library.sms_barrier()
+    Epoch.barriers += 1
+
+
+def sync() -> None:
+    """Publishes this rank's writes, and lets it read what others had published before they changed an atomic integer
+    that this rank has used: for flags. Not collective."""
+    library.sms_sync()
+
+
+class Lock:
+    """`with lock(3): ...`: a lock of the job, 0 to 65535, given in the order of requests; not recursive. Inside one
+    reads what was written by those that have held it before."""
+
+    def __init__(self, number: int, take: str, give: str) -> None:
+        if not 0 <= number < LOCKS:
+            raise ValueError(f"lock {number}; there are 0..{LOCKS - 1}")
+        self._number, self._take, self._give = number, getattr(library, take), getattr(library, give)
+
+    def __enter__(self) -> None:
+        self._take(self._number)
+        Epoch.locks += 1
+
+    def __exit__(self, *_: object) -> None:
+        Epoch.locks -= 1
+        self._give(self._number)
+
+
+def lock(number: int) -> Lock:
+    """For `with`: held by one thread of the job."""
+    return Lock(number, "sms_lock", "sms_unlock")
+
+
+def shared_lock(number: int) -> Lock:
+    """For `with`: held by any number of threads that only read."""
+    return Lock(number, "sms_lock_shared", "sms_unlock_shared")
+
+
+def prange(start: int, stop: int | None = None, step: int = 1) -> range:
+    """This rank's part of range(...): a block of ceil(n / ranks), which is what it has of an axis of n elements that
+    is divided among all ranks. No barrier."""
+    whole = range(start) if stop is None else range(start, stop, step)
+    block = -(-len(whole) // job.size)
+    return whole[job.rank * block : (job.rank + 1) * block]
+
+
+class Single:
+    """See single()."""
+
+    def __init__(self, rank: int) -> None:
+        self._rank = rank
+
+    def __iter__(self) -> Iterator[int]:
+        if job.rank == self._rank:
+            yield self._rank
+        barrier()
+
+    def __enter__(self) -> NoReturn:
+        raise TypeError("a `with` cannot leave out its body on the other ranks; use `for _ in hiroba.single():`")
+
+    def __exit__(self, *_: object) -> None:
+        """`with` wants one."""
+
+
+def single(rank: int = 0) -> Single:
+    """`for _ in hiroba.single(): ...`: one rank executes the body; then comes a barrier. Collective."""
+    return Single(rank)
+
+
+# ---- atomics ---------------------------------------------------------------------------------------------------------
+
+
+def element(array: np.ndarray, index: SupportsIndex | Sequence[int], call: str) -> tuple[int, int]:
+    """The address of an integer in shared memory, and its size."""
+    if array.dtype.kind not in "iu" or array.dtype.itemsize not in (4, 8):
+        raise TypeError(f"{call}: elements of type {array.dtype}; atomic are integers of 4 or 8 bytes")
+    table.of(array, call)
+    indices: Any = (index,) if isinstance(index, SupportsIndex) else tuple(index)
+    address = table.address_of(array[(*indices, np.newaxis)])
+    return address, array.dtype.itemsize
+
+
+def fetch_add(array: np.ndarray, index: SupportsIndex | Sequence[int], value: int) -> int:
+    """Adds to an element at once, at its home, and returns what it was."""
+    address, size = element(array, index, "fetch_add")
+    old = library.sms_fetch_add(address, value) if size == 8 else library.sms_fetch_add32(address, value)
+    return as_type(old, array.dtype)
+
+
+def compare_swap(array: np.ndarray, index: SupportsIndex | Sequence[int], expected: int, desired: int) -> int:
+    """Writes `desired` if the element is `expected`; returns what it was."""
+    address, size = element(array, index, "compare_swap")
+    swap = library.sms_compare_swap if size == 8 else library.sms_compare_swap32
+    return as_type(swap(address, expected, desired), array.dtype)
+
+
+def atomic_load(array: np.ndarray, index: SupportsIndex | Sequence[int]) -> int:
+    """Reads an element as it is at its home."""
+    return fetch_add(array, index, 0)
+
+
+def atomic_store(array: np.ndarray, index: SupportsIndex | Sequence[int], value: int) -> None:
+    """Writes an element at its home."""
+    address, size = element(array, index, "atomic_store")
+    if size == 8:
+        library.sms_atomic_store(address, value)
+        return
+    while (old := library.sms_fetch_add32(address, 0)) != library.sms_compare_swap32(address, old, value):
+        pass
+
+
+def as_type(value: int, dtype: np.dtype) -> int:
+    """Numbers of the library have a sign."""
+    return value if dtype.kind == "i" else value % (1 << 8 * dtype.itemsize)

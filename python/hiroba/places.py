@@ -1,0 +1,25 @@
+"""Lines of the user's program, for messages."""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+from types import FrameType
+
+PACKAGE = str(pathlib.Path(__file__).parent)
+
+
+def calling_frame() -> FrameType | None:
+    """The innermost frame outside this package."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame = frame.f_back
+    return frame
+
+
+def calling_place() -> str:
+    """ "heat.py:12" """
+    frame = calling_frame()
+    if frame is None:
+        return "the end of the program"
+    return f"{frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno}"

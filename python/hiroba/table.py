@@ -1,0 +1,91 @@
+"""The arrays of this job by address, all ranks alike. A view of NumPy has no room for what it belongs to, and needs
+none: its address says it."""
+
+from __future__ import annotations
+
+import bisect
+import ctypes
+from dataclasses import dataclass
+
+import numpy as np
+
+from hiroba import boxes
+from hiroba.job import library
+from hiroba.library import Error
+
+MOST_DIMS = 8  # of sms_mapalloc
+
+
+@dataclass(frozen=True)
+class Shared:
+    """An array in shared memory."""
+
+    address: int
+    bytes: int
+    elements: int  # 0 if one of its axes is empty; the memory then has one
+    shape: tuple[int, ...]  # with 1 for such an axis, and at least one axis
+    dtype: np.dtype
+    name: str
+
+    def box(self, rank: int) -> tuple[list[int], list[int]]:
+        """The first element and the number of elements, in each dimension, of what is whose."""
+        first, length = (ctypes.c_size_t * MOST_DIMS)(), (ctypes.c_size_t * MOST_DIMS)()
+        library.sms_local_box(self.address, rank, first, length)
+        dims, known = len(self.shape), len(folded(self.shape))
+        begin, count = list(first[:known]), list(length[:known])
+        if dims > known:  # the last of those that the library knows is not cut
+            rest = list(self.shape[known - 1 :])
+            begin[-1:], count[-1:] = [0] * len(rest), rest if count[-1] else [0] * len(rest)
+        return begin[:dims], count[:dims]
+
+
+def folded(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that the library is told: 1 to 8 dimensions of at least one element."""
+    shape = tuple(max(1, n) for n in shape) or (1,)
+    if len(shape) <= MOST_DIMS:
+        return shape
+    return (*shape[: MOST_DIMS - 1], int(np.prod(shape[MOST_DIMS - 1 :], dtype=np.int64)))
+
+
+arrays: list[Shared] = []  # sorted by address
+
+
+def address_of(view: np.ndarray) -> int:
+    return view.__array_interface__["data"][0]
+
+
+def add(array: Shared) -> None:
+    bisect.insort(arrays, array, key=lambda each: each.address)
+
+
+def remove(array: Shared) -> None:
+    arrays.remove(array)
+
+
+def at(address: int) -> Shared | None:
+    i = bisect.bisect_right(arrays, address, key=lambda each: each.address)
+    if i > 0 and address < arrays[i - 1].address + arrays[i - 1].bytes:
+        return arrays[i - 1]
+    return None
+
+
+def of(view: np.ndarray, call: str) -> Shared:
+    found = at(address_of(view))
+    if found is None:
+        raise Error(
+            f"{call}: this array is in the private memory of the rank, as copies, results of arithmetic and of "
+            "indices that are lists are; hiroba.array() makes a shared one of it"
+        )
+    return found
+
+
+def runs(view: np.ndarray, array: Shared, call: str) -> list[boxes.Run]:
+    found = boxes.runs_of(
+        boxes.View(address_of(view) - array.address, view.shape, view.strides), array.shape, array.dtype.itemsize
+    )
+    if found is None:
+        raise Error(
+            f"{call}: this view is no box of array {array.name}, shape {array.shape}: some axis of it runs along "
+            "several axes, or along none. Use slices of the array, also with steps, or its transpose"
+        )
+    return found

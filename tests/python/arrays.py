@@ -1,0 +1,157 @@
+"""Arrays of hiroba: a program of all ranks, which prints `done` from rank 0. Usage: hirobarun python3 arrays.py"""
+
+from __future__ import annotations
+
+import copy
+import gc
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import hiroba
+import numpy as np
+
+
+def raises(kind: type[Exception], words: str, call: Callable[[], Any]) -> None:
+    try:
+        call()
+    except kind as error:
+        assert words in str(error), error
+        return
+    raise AssertionError(f"no {kind.__name__} with {words!r}")
+
+
+def parts() -> None:
+    """Each element is of one rank, however the array is divided."""
+    for shape, split in (((10, 6), 0), ((7, 5), 1), ((3, 4), None), ((2,), 0), ((), 0), ((0, 3), 0), ((2,) * 10, 1)):
+        a = hiroba.zeros(shape, int, split=split)
+        assert a.shape == shape and not a.any()
+        hiroba.barrier()
+        part = a.local
+        part += hiroba.rank + 1
+        hiroba.barrier()
+        if a.ndim > 0:
+            for r in range(hiroba.size):
+                assert (a[a.box(r)] == r + 1).all(), (shape, r)
+            assert sum(a[a.box(r)].size for r in range(hiroba.size)) == a.size
+        elif hiroba.rank == 0:
+            assert a == 1
+        if a.ndim == 2 and a.size:
+            for index in ((0, 0), (-1, -1), (1, 2)):
+                assert a[index] == a.home(index) + 1
+        a.free()
+
+
+def parts_of_views() -> None:
+    a = hiroba.from_function(lambda i, j: 100 * i + j, (12, 9), int)
+    assert (a == np.fromfunction(lambda i, j: 100 * i + j, (12, 9))).all()
+    for view in (a[1:-1], a[::-2, 3], a.T, a[4], a[:, np.newaxis, ::3]):
+        together = np.concatenate([view[view.box(r)].ravel() for r in range(hiroba.size)])
+        assert sorted(together) == sorted(np.asarray(view).ravel())
+        assert view.local.tolist() == view[view.box()].tolist()
+        view.preload()
+    raises(hiroba.Error, "no box", lambda: np.diagonal(a)[1:].local)  # type: ignore[attr-defined]
+    raises(hiroba.Error, "private memory", lambda: a[[1, 2]].local)
+    request = a.preload(np.s_[::2, 1:4], wait=False)
+    assert request.wait() is None
+    assert a.T[3:5].preload().done()
+    a.free()
+
+
+def numpy_functions() -> None:
+    """Views stay shared; what NumPy makes is a plain array."""
+    a = hiroba.array(np.arange(24.0).reshape(4, 6))
+    b = np.arange(24.0).reshape(4, 6)
+    for of in (lambda x: x + 1, np.sin, lambda x: x @ x.T, lambda x: x.sum(axis=0), np.cumsum, np.copy):
+        assert type(of(a)) is np.ndarray and (of(a) == of(b)).all()
+    for of in (lambda x: x.copy(), lambda x: x.astype(int), copy.deepcopy, lambda x: x.flatten(), np.sort):
+        assert not hiroba.is_shared(of(a)) and (of(a) == of(b)).all()
+    assert type(a.sum()) is np.float64 and type(a[1, 2]) is np.float64
+    for view in (a[1:], a.T, a.reshape(-1), a[..., np.newaxis], a.real, a.ravel()):
+        assert hiroba.is_shared(view) and isinstance(view, hiroba.Array)
+    hiroba.barrier()
+    out = a.local
+    assert np.add(out, 1, out=out) is out
+    hiroba.barrier()
+    assert (a == b + 1).all()
+    again = pickle.loads(pickle.dumps(a))
+    assert type(again) is np.ndarray and (again == a).all()
+    a.free()
+
+
+def types() -> None:
+    pair = np.dtype([("x", "f8"), ("n", "i4"), ("m", "i4")])
+    for dtype in ("c16", "c8", "f4", "u1", "?", "U7", "M8[s]", pair, "longdouble", ">f8"):
+        a = hiroba.zeros(40, dtype)
+        a[hiroba.rank :: hiroba.size] = np.ones((), dtype)
+        hiroba.barrier()
+        assert (a == np.ones(40, dtype)).all(), dtype
+        a.free()
+    a = hiroba.zeros(5, pair)
+    if hiroba.rank == 0:
+        a["x"] = 2.5
+    if hiroba.rank == hiroba.size - 1:
+        a["n"] = 7
+    hiroba.barrier()
+    assert (a["x"] == 2.5).all() and (a["n"] == 7).all() and hiroba.is_shared(a["n"])
+    assert a["n"].local.shape == a.local.shape
+    a.free()
+
+
+def refused() -> None:
+    raises(TypeError, "pointers", lambda: hiroba.zeros(3, object))
+    raises(TypeError, "no bytes", lambda: hiroba.zeros(3, "U"))
+    raises(ValueError, "no axis", lambda: hiroba.zeros((3, 3), split=2))
+    raises(ValueError, "parts for", lambda: hiroba.zeros((99, 99), split=(hiroba.size, 2)))
+    raises(ValueError, "1 to the length", lambda: hiroba.zeros((1, 3), split=(2, 1)))
+    raises(ValueError, "negative", lambda: hiroba.zeros(-1))
+    raises(ValueError, "first-touch", lambda: hiroba.zeros(3, homes="here"))
+    raises(ValueError, "ranks 0..", lambda: hiroba.zeros(3, on=hiroba.size))
+
+
+def freeing() -> None:
+    a = hiroba.ones((20, 3), name="short-lived")
+    view, rest = a[2:], a.T
+    raises(hiroba.Error, "whole array", view.free)
+    a.free()
+    for use in (
+        lambda: a[0],
+        lambda: view + 1,
+        lambda: np.sum(rest),
+        lambda: rest.sum(),
+        lambda: len(a),
+        lambda: a.free(),
+        lambda: 1 + view,
+        lambda: [*a],
+    ):
+        raises(hiroba.Error, "freed", use)
+    assert repr(a) == "<shared array, freed>"
+    with hiroba.full(4, 2) as b:
+        assert b.sum() == 8
+    raises(hiroba.Error, "freed", lambda: b[0])
+    c = hiroba.ones(10)
+    view = c[1:3]
+    if hiroba.rank == 0:
+        del c  # collected on one rank only: it frees nothing
+        gc.collect()
+    hiroba.barrier()
+    assert view.sum() == 2
+
+
+def moving() -> None:
+    a = hiroba.from_function(lambda i, j: i - j, (600, 40), homes="migrating")
+    a.redistribute(split=1)
+    assert a.box()[0] == slice(0, 600)
+    assert (a == np.fromfunction(lambda i, j: i - j, (600, 40))).all()
+    a.redistribute(split=None, on=hiroba.size - 1)
+    assert a.home((0, 0)) == a.home((599, 39)) == hiroba.size - 1
+    a.redistribute(split=(1, hiroba.size))
+    assert a[:, -1].sum() == sum(range(600)) - 39 * 600
+    assert a.stats()["pages_fetched"] >= 0
+    a.free()
+
+
+for test in (parts, parts_of_views, numpy_functions, types, refused, freeing, moving):
+    test()
+if hiroba.rank == 0:
+    print("done")

@@ -1,0 +1,138 @@
+"""Programs that end in some way, for test_endings.py. Usage: endings.py CASE"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import socket
+import sys
+import time
+
+import hiroba
+import numpy as np
+
+A = hiroba.zeros(1 << 14, name="temperature")
+me = hiroba.rank
+
+
+def raises() -> None:
+    if me == 1:
+        A[123456]
+    hiroba.barrier()
+
+
+def raises_on_all() -> None:
+    raise ValueError("on all")
+
+
+def raises_deep() -> None:
+    def deep(n: int) -> int:
+        return deep(n - 1) + 1 if n else 1 // 0
+
+    deep(400)
+
+
+def refused_here() -> None:
+    hiroba.zeros(3, object)
+
+
+def forgets_barrier() -> None:
+    if me == 0:
+        hiroba.barrier()
+
+
+def other_shapes() -> None:
+    hiroba.zeros(10 + me)
+
+
+def plain_view_of_freed() -> None:
+    view = np.asarray(A)
+    A.free()
+    print(view[7])
+
+
+def past_the_end() -> None:
+    print(np.lib.stride_tricks.as_strided(np.asarray(A), (1 << 28,), (8,))[1 << 27])
+
+
+def faulthandler_later() -> None:
+    import faulthandler
+
+    faulthandler.enable()
+    A.local[...] = 1
+    hiroba.barrier()
+    assert A.sum() == A.size
+    print("well")
+
+
+def crash_with_faulthandler() -> None:
+    import ctypes
+    import faulthandler
+
+    faulthandler.enable()
+    ctypes.string_at(16)
+
+
+def exits() -> None:
+    sys.exit(3)
+
+
+def waits_for_a_sleeper() -> None:
+    print("waiting", flush=True)
+    if me == 0:
+        time.sleep(30)
+    hiroba.barrier()
+
+
+def waits_for_each_other() -> None:
+    with hiroba.lock(1):
+        print("waiting", flush=True)
+        if me == 0:
+            hiroba.barrier()
+        time.sleep(30)
+
+
+def too_much() -> None:
+    b = hiroba.zeros(1 << 20, name="the big one")
+    hiroba.zeros(1 << 39)
+    del b
+
+
+def forks() -> None:
+    child = os.fork()
+    if child == 0:
+        hiroba.barrier()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] != 0
+    hiroba.barrier()
+
+
+def files() -> None:
+    """System calls on pages that are not here."""
+    A.local[...] = np.arange(len(A))[A.box()]
+    hiroba.barrier()
+    name = f"{sys.argv[2]}/{me}"
+    A.tofile(name)
+    assert (np.fromfile(name) == np.arange(len(A))).all()
+    np.save(name + ".npy", A)
+    assert (np.load(name + ".npy") == np.arange(len(A))).all()
+    one, other = socket.socketpair()
+    b = hiroba.array(np.arange(20000))
+    one.sendall(b[9990:10010])
+    assert np.frombuffer(other.recv(160), int)[-1] == 10009
+    hiroba.barrier()
+    if me == 0:
+        with pathlib.Path(name).open("rb") as file:
+            assert file.readinto(b[12000:13000]) == 8000
+    hiroba.barrier()
+    assert b.view("f8")[12999] == 999
+    print("well")
+
+
+def starts_programs() -> None:
+    import subprocess
+
+    print(subprocess.run(["env"], capture_output=True, text=True, check=True).stdout.count("LD_PRELOAD"))
+
+
+globals()[sys.argv[1]]()

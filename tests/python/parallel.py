@@ -1,0 +1,174 @@
+"""Synchronisation, division of work, atomics and collective operations of hiroba: a program of all ranks, which prints
+`done` from rank 0. Usage: hirobarun python3 parallel.py"""
+
+from __future__ import annotations
+
+import threading
+import time
+import warnings
+
+import hiroba
+import numpy as np
+
+me, n = hiroba.rank, hiroba.size
+
+
+def loops() -> None:
+    a = hiroba.zeros(37, int)
+    for i in hiroba.prange(37):
+        a[i] += i + 1
+    hiroba.barrier()
+    assert (a == np.arange(1, 38)).all()
+    assert a.local.tolist() == [i + 1 for i in hiroba.prange(len(a))]
+    every = hiroba.allgather(list(hiroba.prange(5, 50, 7)))
+    assert sum(every, []) == list(range(5, 50, 7))
+    for _ in hiroba.single():
+        a[:] = 5
+    assert a.sum() == 37 * 5
+    hiroba.barrier()
+    for r in hiroba.single(n - 1):
+        a[0] = r
+    assert a[0] == n - 1
+    try:
+        with hiroba.single():
+            raise AssertionError("the body runs")
+    except TypeError as error:
+        assert "for _ in" in str(error)
+    a.free()
+
+
+def locks_and_atomics() -> None:
+    a = hiroba.zeros(8, "i8")
+    b = hiroba.zeros((2, 2), "u4")
+    for _ in range(10):
+        with hiroba.lock(3):
+            a[0] += 1
+        hiroba.fetch_add(a, 1, 2)
+        hiroba.fetch_add(b, (1, -1), 3)
+    hiroba.barrier()
+    with hiroba.shared_lock(3):
+        assert a[0] == 10 * n
+    assert hiroba.atomic_load(a, 1) == 20 * n and b[1, 1] == 30 * n
+    hiroba.barrier()
+    winner = hiroba.compare_swap(a, 2, 0, me + 1) == 0
+    assert hiroba.allreduce(int(winner)) == 1
+    if me == 0:
+        hiroba.atomic_store(b, (0, 0), 2**32 - 1)
+    hiroba.barrier()
+    assert hiroba.atomic_load(b, (0, 0)) == 2**32 - 1
+    for wrong in (lambda: hiroba.fetch_add(hiroba.Array(3, float), 0, 1), lambda: hiroba.lock(65536)):
+        try:
+            wrong()
+        except (TypeError, ValueError):
+            continue
+        raise AssertionError("not refused")
+    a.free()
+    b.free()
+
+
+def operations() -> None:
+    total = n * (n + 1) // 2
+    assert hiroba.allreduce(me + 1) == total and type(hiroba.allreduce(1)) is int
+    assert hiroba.allreduce(0.5 + me, "max") == n - 0.5
+    assert hiroba.reduce(np.full((2, 3), me), root=n - 1) is None or me == n - 1
+    got = hiroba.reduce(np.arange(3) * (me + 1), "sum", 0)
+    assert got is None if me else got.tolist() == [0, total, 2 * total]
+    assert hiroba.scan(me + 1) == (me + 1) * (me + 2) // 2
+    assert hiroba.exscan(me + 1) == me * (me + 1) // 2
+    assert hiroba.bcast({"of": me}, n - 1) == {"of": n - 1}
+    values = hiroba.bcast(np.arange(6.0).reshape(2, 3) if me == 0 else None)
+    assert values.shape == (2, 3) and values[1, 2] == 5
+    assert hiroba.bcast(7 if me == 0 else None) == 7
+    assert hiroba.allgather(1.5 * me).tolist() == [1.5 * r for r in range(n)]
+    assert hiroba.allgather(f"rank {me}") == [f"rank {r}" for r in range(n)]
+    at_root = hiroba.gather(np.array([me, me]), 0)
+    assert at_root is None if me else at_root.shape == (n, 2)
+    assert hiroba.scatter(10 * np.arange(n) if me == 0 else None) == 10 * me
+    assert hiroba.alltoall(100 * me + np.arange(n)).tolist() == [100 * r + me for r in range(n)]
+    a = hiroba.full(n + 3, 2.0)
+    assert (hiroba.allreduce(a) == 2 * n).all()
+    a.free()
+    for wrong in (lambda: hiroba.allreduce("x"), lambda: hiroba.allreduce(1, "mean"), lambda: hiroba.bcast(1, n)):
+        try:
+            wrong()
+        except (TypeError, ValueError):
+            continue
+        raise AssertionError("not refused")
+
+
+def started() -> None:
+    requests = [hiroba.iallreduce(np.full(10, me + i)) for i in range(4)]
+    buffer = np.full(5, me)
+    requests.append(hiroba.ibcast(buffer, n - 1))
+    hiroba.ibarrier().wait()
+    results = [each.wait() for each in requests]
+    assert all((results[i] == n * (n - 1) // 2 + n * i).all() for i in range(4))
+    assert (buffer == n - 1).all()
+
+    async def awaits() -> int:
+        return await hiroba.iallreduce(1)
+
+    import asyncio
+
+    assert asyncio.run(awaits()) == n
+
+
+def other_threads_run_while_one_waits() -> None:
+    hiroba.barrier()
+    if me > 0:
+        time.sleep(0.3)
+        hiroba.barrier()
+        return
+    counted = [0]
+    stop = threading.Event()
+
+    def count() -> None:
+        while not stop.wait(0.01):
+            counted[0] += 1
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    hiroba.barrier()
+    stop.set()
+    thread.join()
+    assert n == 1 or counted[0] > 3, counted
+
+
+def done_twice() -> None:
+    """`a += 1` on all ranks is found; what is right is not."""
+    a = hiroba.zeros(4000)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        part = a.local
+        part += 1
+        hiroba.barrier()
+        for _ in hiroba.single():
+            a += 1
+        with hiroba.lock(9):
+            a += 1
+        hiroba.barrier()
+        block = a[len(a) // n * me :][: len(a) // n]
+        block += 1
+        hiroba.barrier()
+    assert not found, [str(each.message) for each in found]
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        a += 1
+        hiroba.barrier()
+    counts = hiroba.allreduce(len(found))
+    assert counts == max(0, n - 1), counts
+    assert not found or ("done twice" in str(found[0].message) and found[0].filename == __file__)
+    a.free()
+
+
+for test in (
+    loops,
+    locks_and_atomics,
+    operations,
+    started,
+    other_threads_run_while_one_waits,
+    done_twice,
+):
+    test()
+if me == 0:
+    print("done")

@@ -1,0 +1,153 @@
+"""How jobs in Python end: one message, that of the first rank that fails, with its line; a status; in a short time."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROGRAM = pathlib.Path(__file__).with_name("endings.py")
+bin_folder = pathlib.Path()
+
+
+class Endings(unittest.TestCase):
+    def run_case(self, case: str, *more: str, ranks: int = 2, python: bool = False) -> subprocess.CompletedProcess[str]:
+        started = [sys.executable, "-B", str(PROGRAM), case, *more]
+        launcher = [] if python else [str(bin_folder / "hirobarun"), "-n", str(ranks), "--nodes", str(ranks)]
+        return subprocess.run([*launcher, *started], capture_output=True, text=True, timeout=30, check=False)
+
+    def fails(self, case: str, *words: str, status: int = 1) -> str:
+        job = self.run_case(case)
+        self.assertEqual(job.returncode, status, job.stderr)
+        for each in words:
+            self.assertRegex(job.stderr, each)
+        self.assertEqual(len(re.findall("^hiroba: ", job.stderr, re.MULTILINE)), 1, job.stderr)
+        return job.stderr
+
+    def works(self, case: str, *more: str, printed: str = "well", python: bool = False) -> None:
+        job = self.run_case(case, *more, python=python)
+        self.assertEqual(job.returncode, 0, job.stderr)
+        self.assertEqual(set(job.stdout.split()), {printed})
+
+    def test_exception_of_one_rank(self) -> None:
+        text = self.fails(
+            "raises", r"rank 1: endings\.py:\d+: IndexError: index 123456", r'endings.py", line \d+, in raises'
+        )
+        self.assertEqual(text.count("Traceback"), 1)
+
+    def test_exception_of_all_ranks_is_printed_once(self) -> None:
+        self.assertEqual(self.fails("raises_on_all", "ValueError: on all").count("Traceback"), 1)
+
+    def test_long_traceback_keeps_its_end(self) -> None:
+        self.fails("raises_deep", "ZeroDivisionError", "in deep")
+
+    def test_exception_of_a_call_has_the_line_of_the_program(self) -> None:
+        self.fails("refused_here", r"endings\.py:\d+: TypeError: dtype object")
+
+    def test_forgotten_barrier(self) -> None:
+        self.fails(
+            "forgets_barrier",
+            r"rank 0 is in sms_barrier at endings\.py:\d+ \(forgets_barrier\)",
+            "rank 1 is in sms_shut",
+        )
+
+    def test_other_shapes(self) -> None:
+        self.fails("other_shapes", r"\{10\}.* at endings\.py:\d+, rank 1 .*\{11\}.* at endings\.py:\d+")
+
+    def test_bad_accesses(self) -> None:
+        self.fails(
+            "plain_view_of_freed",
+            "use after .* array temperature .* index 7",
+            r'endings.py", line \d+ in plain',
+            status=139,
+        )
+        self.fails(
+            "past_the_end", "index 134217728, .* past the end of array temperature", "line .* in past", status=139
+        )
+
+    def test_faulthandler_after_ours(self) -> None:
+        self.works("faulthandler_later")
+        job = self.run_case("crash_with_faulthandler")
+        self.assertEqual(job.returncode, 139, job.stderr)
+        self.assertIn("in crash_with_faulthandler", job.stderr)
+        self.assertNotIn("corrupted", job.stderr)
+
+    def test_status(self) -> None:
+        self.assertEqual(self.run_case("exits").returncode, 3)
+
+    def test_no_room_names_what_has_it(self) -> None:
+        self.fails("too_much", "array the big one has 8 MiB")
+
+    def test_fork(self) -> None:
+        job = self.run_case("forks")
+        self.assertEqual(job.returncode, 0, job.stderr)
+        self.assertIn("a child that this rank has made by fork", job.stderr)
+
+    def test_interrupt(self) -> None:
+        for case, words in (
+            ("waits_for_a_sleeper", "KeyboardInterrupt"),
+            ("waits_for_each_other", "waits_for_each_other"),
+        ):
+            command = [str(bin_folder / "hirobarun"), "-n", "2", sys.executable, "-B", str(PROGRAM), case]
+            with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as job:
+                assert job.stdout is not None
+                job.stdout.readline()
+                time.sleep(0.2)
+                job.send_signal(signal.SIGINT)
+                begin = time.monotonic()
+                text = job.communicate(timeout=20)[1]
+            self.assertIn(words, text)
+            self.assertNotEqual(job.returncode, 0)
+            self.assertLess(time.monotonic() - begin, 2.9, text)  # before the launcher kills what is left
+
+    def test_system_calls_on_absent_pages(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            self.works("files", folder)
+            self.works("files", folder, python=True)
+
+    def test_a_program_that_is_started_has_no_preload(self) -> None:
+        self.works("starts_programs", printed="0")
+
+    def test_without_hirobarun_a_job_of_one(self) -> None:
+        code = "import hiroba, sys; print(hiroba.size, hiroba.ones(5).sum(), sys.argv[1:])"
+        job = subprocess.run(
+            [sys.executable, "-c", code, "x y"], capture_output=True, text=True, timeout=30, check=False
+        )
+        self.assertEqual(job.stdout, "1 5.0 ['x y']\n", job.stderr)
+
+    def test_an_interpreter_that_waits_for_lines_is_refused(self) -> None:
+        job = subprocess.run(
+            [sys.executable],
+            input="import hiroba; hiroba.rank",
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+        )
+        self.assertRegex(job.stderr, "ImportError: hiroba must be loaded before Python: .*hirobarun -n 1")
+
+    def test_other_version(self) -> None:
+        code = "import hiroba; hiroba.__version__ = '0.0.9'; hiroba.rank"
+        job = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=False)
+        self.assertRegex(job.stderr, r"ImportError: .* version 0\.0\.9, and libhiroba of version \d")
+
+    def test_import_alone_starts_nothing(self) -> None:
+        code = "import sys, hiroba; print('numpy' in sys.modules)"
+        job = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=False)
+        self.assertEqual(job.stdout, "False\n", job.stderr)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", type=pathlib.Path, required=True)
+    arguments, rest = parser.parse_known_args()
+    bin_folder = arguments.bin
+    os.environ.pop("LD_PRELOAD", None)
+    unittest.main(argv=[sys.argv[0], *rest])
