@@ -1,16 +1,52 @@
-// The functions of GCC's OpenMP runtime that this library calls before it replaces them, or without, as GCC 12 has
-// them.
+// The functions that this library replaces: those of libgomp and of the C library that the dynamic linker finds after
+// it. libgomp runs the threads of a rank, their tasks, and every region that a single rank runs. Declared here are
+// those that are called before they are replaced, or without, as GCC 12 has them.
 #pragma once
+
+#include <dlfcn.h>
+
+#include <cstddef>
+
+// Returns the replaced function of the same name and type.
+#define HIROBA_REAL(name)                                                                  \
+  [] {                                                                                     \
+    static const auto next = reinterpret_cast<decltype(&::name)>(dlsym(RTLD_NEXT, #name)); \
+    return next;                                                                           \
+  }()
 
 extern "C" {
 using GompFunction = void (*)(void*);
 
 void GOMP_parallel(GompFunction, void*, unsigned, unsigned);
 void GOMP_barrier();
+bool GOMP_barrier_cancel();
+bool GOMP_cancel(int, bool);
+void GOMP_target_ext(int, void (*)(void*), size_t, void**, size_t*, unsigned short*, unsigned, void**, void**);
 int omp_get_thread_num();
 int omp_get_num_threads();
 int omp_get_max_threads();
 int omp_get_level();
+int omp_get_active_level();
+int omp_get_thread_limit();
+int omp_get_team_num();
+int omp_get_num_teams();
+int omp_get_cancellation();
+int omp_get_dynamic();
+int omp_get_max_active_levels();
+int omp_get_default_device();
+unsigned long omp_get_default_allocator();
+void omp_set_default_allocator(unsigned long);
+void omp_set_num_threads(int);
 void omp_set_dynamic(int);
+void omp_set_max_active_levels(int);
+void omp_set_default_device(int);
 void omp_get_schedule(unsigned*, int*);
+void omp_set_schedule(unsigned, int);
 }
+
+namespace hiroba::openmp {
+
+// GOMP_cancel() and GOMP_cancellation_point() name constructs so.
+constexpr int cancels_parallel = 1, cancels_loop = 2, cancels_sections = 4;
+
+}  // namespace hiroba::openmp

@@ -21,11 +21,18 @@ struct Loop {
 };
 
 struct Member {
-  bool spans = false;  // the team has the threads of all ranks
+  // The team of all ranks around a team of one rank, if there is one.
+  struct Outer {
+    int thread = 0, threads = 0;
+    int active = 0;  // 1: it has several threads, of which libgomp knows one
+  } outer;
+  bool spans = false;   // the team has the threads of all ranks
+  bool inside = false;  // of such a team, in a team of this rank
   int thread = 0, threads = 1;
   int local = 0, locals = 1;  // the same within the rank
   uint64_t shares = 0;        // shared loops and sections since the last barrier; the same in all threads
   uint64_t barriers = 0;
+  bool has_loop = false;  // the region is a loop, which may have a barrier before it
   Loop loop;
   unsigned section = 0, sections = 0;
 };

@@ -4,11 +4,12 @@
 
 #include "openmp/abi.hpp"
 #include "openmp/code.hpp"
+#include "openmp/doacross.hpp"
 #include "openmp/member.hpp"
 #include "openmp/objects.hpp"
 #include "openmp/queues.hpp"
-#include "openmp/real.hpp"
 #include "openmp/regions.hpp"
 #include "openmp/runtime.hpp"
+#include "openmp/settings.hpp"
 #include "openmp/stacks.hpp"
 #include "openmp/words.hpp"

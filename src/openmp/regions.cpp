@@ -1,22 +1,39 @@
 #include "openmp/regions.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 
 #include "base/log.hpp"
 #include "openmp/abi.hpp"
 #include "openmp/arrays_of_ranks.hpp"
-#include "openmp/real.hpp"
 #include "openmp/runtime.hpp"
 #include "openmp/words.hpp"
 #include "process/process.hpp"
 
 namespace hiroba::openmp {
 
+OutsideTeam::OutsideTeam(bool counts) : before_(member) {
+  member = {};
+  member.inside = before_.spans || before_.inside;
+  if (!counts) return;
+  if (!before_.spans) member.outer = before_.outer;
+  else member.outer = {before_.thread, before_.threads, before_.locals == 1 && before_.threads > 1 ? 1 : 0};
+}
+
+// Tasks that run after the function, in libgomp's last barrier of the team, are the program's, too.
 void OwnTeam::function(void* own) {
   const OwnTeam& team = *static_cast<OwnTeam*>(own);
-  const InProgram program;
+  member = {};
+  member.inside = team.inside_, member.outer = team.around_;
+  in_program = memory_is_shared;
   team.function_(team.data_);
+}
+
+// libgomp does not count a level that is active only as a team of all ranks.
+unsigned OwnTeam::threads(unsigned asked) const {
+  const bool most = HIROBA_REAL(omp_get_active_level)() + 1 >= HIROBA_REAL(omp_get_max_active_levels)();
+  return around_.active != 0 && most ? 1 : asked;
 }
 
 Status Regions::begin(Memory& memory, const Program& program) {
@@ -29,6 +46,7 @@ Status Regions::begin(Memory& memory, const Program& program) {
   variables.sparse = true;
   void* at = nullptr;
   HIROBA_TRY(memory.arrays().allocate(variables, at));
+  RegionSettings::begin();
   HIROBA_REAL(omp_set_dynamic)(0);  // each rank must have the threads that all count on
   HIROBA_TRY(agree_on_threads());
   Arrays::Request common;
@@ -37,6 +55,7 @@ Status Regions::begin(Memory& memory, const Program& program) {
   common.watched = false;
   HIROBA_TRY(memory.arrays().allocate(common, at));
   common_ = static_cast<Common*>(at);
+  cancellation_.begin(common_->cancellation, memory.job().rank, memory.job().nranks);
   most_ = std::max(Stacks::least_most, *std::max_element(threads_of_rank_.begin(), threads_of_rank_.end()));
   HIROBA_TRY(stacks_.allocate(memory, most_));
   return queues_.allocate(memory);
@@ -62,11 +81,20 @@ int Regions::threads_of(int rank, int threads) const {
   return static_cast<int>(int64_t{threads} * (rank + 1) / ranks - int64_t{threads} * rank / ranks);
 }
 
+// Outside of regions, or in a task there.
+bool Regions::may_span() const {
+  return started() && is_main_thread && !member.spans && !member.inside && HIROBA_REAL(omp_get_level)() == 0;
+}
+
 // Functions of libraries use the libraries' own variables, which are not shared.
-bool Regions::spans(Function function, int threads) const {
+int Regions::team(Function function, unsigned asked) const {
   const auto at = reinterpret_cast<uint64_t>(function);
-  return started() && is_main_thread && !member.spans && HIROBA_REAL(omp_get_level)() == 0 && at >= program_.begin &&
-         at < program_.end && (threads == 0 || threads >= memory_->job().nranks);
+  if (!may_span() || at < program_.begin || at >= program_.end || HIROBA_REAL(omp_get_max_active_levels)() == 0)
+    return 0;
+  int threads = asked != 0 ? static_cast<int>(asked) : requested_threads != 0 ? requested_threads : all_threads_;
+  threads = std::min(threads, std::max(all_threads_, most_ * memory_->job().nranks));
+  if (const int limit = RegionSettings::construct_limit(); limit != 0) threads = std::min(threads, limit);
+  return threads >= memory_->job().nranks ? threads : 0;
 }
 
 void Regions::wait_for_ranks(const char* call) {
@@ -77,12 +105,10 @@ void Regions::wait_for_ranks(const char* call) {
 
 void Regions::run(const Work& work) {
   Order& order = common_->order;
-  order = {work, false, 0};
-  if (order.work.threads == 0) order.work.threads = all_threads_;
-  order.work.threads = std::min(order.work.threads, std::max(all_threads_, most_ * memory_->job().nranks));
-  const Work mine = order.work;
+  settings_ = RegionSettings::current();
+  order = {work, settings_, false, 0};
   wait_for_ranks("the start of a parallel region");
-  run_share(mine);
+  run_share(work);
 }
 
 int Regions::serve() {
@@ -90,12 +116,14 @@ int Regions::serve() {
     wait_for_ranks("the start of a parallel region");
     const Order order = common_->order;
     if (order.ends) return order.status;
+    if (order.settings != settings_) order.settings.apply();
+    settings_ = order.settings;
     run_share(order.work);
   }
 }
 
 void Regions::end(int status) {
-  common_->order = {{}, true, status};
+  common_->order = {{}, {}, true, status};
   wait_for_ranks("the end of the program");
 }
 
@@ -110,9 +138,17 @@ void Regions::run_share(const Work& work) {
   int base = 0;
   for (int r = 0; r < rank; ++r) base += threads_of(r, work.threads);
   Share share = {*this, work, base, threads_of(rank, work.threads)};
-  HIROBA_REAL(GOMP_parallel)(run_member, &share, static_cast<unsigned>(share.locals), work.flags);
+  {
+    const Member before = member;
+    const InRuntime runtime;
+    HIROBA_REAL(GOMP_parallel)(run_member, &share, static_cast<unsigned>(share.locals), work.flags);
+    member = before;
+  }
+  // Threads that have left a cancelled region have begun fewer loops than others.
+  if (cancellation_.region_was_cancelled()) shares_ = Queues::slots;
   wait_for_ranks("the end of a parallel region");
-  queues_.clear(barriers_ - 1, shares_);
+  end_interval(shares_);
+  cancellation_.end_region();
 }
 
 void Regions::run_member(void* argument) {
@@ -122,32 +158,62 @@ void Regions::run_member(void* argument) {
   if (threads != share.locals)
     end_job(1, "a parallel region got %d threads of this rank in the place of %d; raise OMP_THREAD_LIMIT", threads,
             share.locals);
-  const Member before = member;
   member = {};
   member.spans = true, member.thread = share.base + local, member.threads = work.threads;
   member.local = local, member.locals = share.locals;
   member.barriers = share.regions.barriers_, member.loop = work.loop;
   member.sections = work.sections, member.section = static_cast<unsigned>(member.thread);
-  member.shares = work.has_loop || work.sections > 0 ? 1 : 0;
-  {
-    Stacks::handle_faults_elsewhere();
-    const InProgram program;
-    // Rank 0's first thread is on its shared stack already.
-    if (is_main_thread) work.function(work.data);
-    else share.regions.stacks_.call_on(local, work.function, work.data);
-  }
+  member.has_loop = work.has_loop, member.shares = work.has_loop ? 1 : 0;
+  Stacks::handle_faults_elsewhere();
+  // So it stays to the end of libgomp's last barrier, where tasks of the program may run.
+  in_program = memory_is_shared;
+  // Rank 0's first thread is on its shared stack already.
+  if (is_main_thread) work.function(work.data);
+  else share.regions.stacks_.call_on(local, work.function, work.data);
   if (local == 0) share.regions.shares_ = member.shares;
-  member = before;
+}
+
+// After a barrier of the ranks: nobody uses the words of the interval before it any more.
+void Regions::end_interval(uint64_t shares) {
+  queues_.clear(barriers_ - 1, shares);
+  cancellation_.clear(barriers_ - 1);
 }
 
 // The threads of the rank meet, with their tasks done; then the ranks; then the threads go on.
 void Regions::barrier() {
   HIROBA_REAL(GOMP_barrier)();
-  if (member.local == 0) wait_for_ranks("a barrier of OpenMP");
+  if (member.local == 0) {
+    wait_for_ranks("a barrier of OpenMP");
+    end_interval(member.shares);
+  }
   if (member.locals > 1) HIROBA_REAL(GOMP_barrier)();
   ++member.barriers;
-  if (member.local == 0) queues_.clear(barriers_ - 1, member.shares);
-  member.shares = 0;
+  member.shares = member.has_loop ? 1 : 0;
+}
+
+// All have read the address before thread 0 may store the next one.
+void* Regions::team_memory(size_t bytes) {
+  if (member.thread == 0) common_->copied = std::calloc(1, bytes);
+  barrier();
+  void* const memory = common_->copied;
+  if (member.thread == 0) std::free(team_memory_), team_memory_ = memory;
+  barrier();
+  return memory;
+}
+
+// The ranks may call the barrier of the memory floor only if all do: they count who has come until all have, or the
+// region is cancelled. Who cancels it comes to no barrier, so not both can happen.
+bool Regions::barrier_or_cancel() {
+  if (!cancellation_.on()) return barrier(), false;
+  if (HIROBA_REAL(GOMP_barrier_cancel)()) return true;
+  if (member.local == 0) {
+    if (!cancellation_.meet()) return true;
+    wait_for_ranks("a barrier of OpenMP");
+    end_interval(member.shares);
+  }
+  ++member.barriers;
+  member.shares = member.has_loop ? 1 : 0;
+  return member.locals > 1 && HIROBA_REAL(GOMP_barrier_cancel)();
 }
 
 }  // namespace hiroba::openmp

@@ -9,8 +9,11 @@
 #include <vector>
 
 #include "memory/memory.hpp"
+#include "openmp/cancellation.hpp"
 #include "openmp/member.hpp"
 #include "openmp/queues.hpp"
+#include "openmp/runtime.hpp"
+#include "openmp/settings.hpp"
 #include "openmp/stacks.hpp"
 
 namespace hiroba::openmp {
@@ -21,25 +24,42 @@ using Function = void (*)(void*);
 struct Work {
   Function function = nullptr;
   void* data = nullptr;
-  int threads = 0;  // of the team; 0: all
+  int threads = 0;  // of the team
   unsigned flags = 0;
   unsigned sections = 0;
   bool has_loop = false;
   Loop loop = {};
 };
 
+// While it lives, this thread is in no team of all ranks: libgomp has a team, or none, of its own within it.
+class OutsideTeam {
+ public:
+  // `counts`: functions that ask for levels of teams still see the team of all ranks.
+  explicit OutsideTeam(bool counts);
+  OutsideTeam(const OutsideTeam&) = delete;
+  ~OutsideTeam() { member = before_; }
+
+ private:
+  Member before_;
+};
+
 // Runs a region on threads of this rank alone, by libgomp: `function(argument)` there calls the program's.
 class OwnTeam {
  public:
-  OwnTeam(Function function, void* data) : function_(function), data_(data), before_(member) { member = {}; }
+  OwnTeam(Function function, void* data)
+      : outside_(true), function_(function), data_(data), inside_(member.inside), around_(member.outer) {}
   OwnTeam(const OwnTeam&) = delete;
-  ~OwnTeam() { member = before_; }
   static void function(void* own);
+  // Returns the number of threads to ask libgomp for, if the program has asked for `asked`.
+  unsigned threads(unsigned asked) const;
 
  private:
+  OutsideTeam outside_;
   Function function_;
   void* data_;
-  Member before_;
+  bool inside_;
+  Member::Outer around_;
+  InProgram program_;
 };
 
 class Regions {
@@ -48,14 +68,25 @@ class Regions {
   Status begin(Memory& memory, const Program& program);
   bool started() const { return memory_ != nullptr; }
 
-  // Returns true if a region of this function and number of threads (0: any) is for all ranks.
-  bool spans(Function function, int threads) const;
+  // Returns the number of threads of a region of this function, which asks for `asked` threads (0: any), if it is for
+  // all ranks; else 0.
+  int team(Function function, unsigned asked) const;
+  // Returns true if this thread may begin regions of all ranks.
+  bool may_span() const;
   void run(const Work& work);
   int serve();           // returns the status with which the program ends
   void end(int status);  // the other ranks return from serve()
 
   void barrier();
+  // The same in a region that can be cancelled; returns true if it is.
+  bool barrier_or_cancel();
+  Cancellation& cancellation() { return cancellation_; }
+  // Returns memory for a loop: zeros, at the same address in all threads of the team, which all call it. It lives until
+  // the threads have ended the loop and call it again.
+  void* team_memory(size_t bytes);
   int threads() const { return all_threads_; }
+  // Returns the settings of the region of all ranks that runs.
+  const RegionSettings& settings() const { return settings_; }
   const Queues& queues() const { return queues_; }
   const Stacks& stacks() const { return stacks_; }
   // Words of the team beside those of loops.
@@ -66,6 +97,7 @@ class Regions {
  private:
   struct Order {
     Work work;
+    RegionSettings settings;
     bool ends;
     int status;
   };
@@ -74,6 +106,7 @@ class Regions {
     alignas(page_bytes) uint32_t atomic;
     alignas(64) uint32_t critical;
     alignas(page_bytes) void* copied;
+    alignas(page_bytes) Cancellation::Words cancellation;
   };
   struct Share;
 
@@ -81,11 +114,15 @@ class Regions {
   int threads_of(int rank, int threads) const;
   void run_share(const Work& work);
   static void run_member(void* share);
+  void end_interval(uint64_t shares);
   void wait_for_ranks(const char* call);
 
   Memory* memory_ = nullptr;
+  void* team_memory_ = nullptr;  // thread 0's last
   Program program_;
   Common* common_ = nullptr;
+  RegionSettings settings_;
+  Cancellation cancellation_;
   Stacks stacks_;
   Queues queues_;
   std::vector<int> threads_of_rank_;

@@ -16,6 +16,9 @@ inline bool memory_is_shared = false;
 // The number of threads that the program has set for regions of all ranks (omp_set_num_threads); 0: none.
 inline int requested_threads = 0;
 
+// Set by omp_set_dynamic(), for omp_get_dynamic(); teams of all ranks have a fixed size.
+inline bool requested_dynamic = false;
+
 // While it lives, this thread runs code of the runtime.
 using InRuntime = InLibrary;
 

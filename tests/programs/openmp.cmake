@@ -3,7 +3,8 @@ if(NOT TARGET hiroba_openmp_shared)
   return()
 endif()
 find_program(GFORTRAN gfortran)
-set(openmp_programs "openmp:openmp.c:cc" "openmp_streams:openmp_streams.cpp:g++")
+set(openmp_programs "openmp:openmp.c:cc" "openmp_constructs:openmp_constructs.c:cc"
+  "openmp_streams:openmp_streams.cpp:g++")
 if(GFORTRAN)
   list(APPEND openmp_programs "openmp_fortran:openmp_fortran.f90:gfortran")
 endif()
@@ -24,7 +25,7 @@ foreach(line "one_node 2 1 1" "threads 2 1 2" "two_nodes 2 2 1" "three_nodes 3 3
     "ucx 2 2 2 TRANSPORT=ucx" "chaos 3 3 1 CHAOS=5" "small_cache 2 2 1 CACHE=1M")
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words name ranks nodes threads)
-  foreach(program openmp openmp_streams openmp_fortran)
+  foreach(program openmp openmp_constructs openmp_streams openmp_fortran)
     if(program STREQUAL openmp_fortran AND NOT GFORTRAN)
       continue()
     endif()
@@ -36,17 +37,18 @@ foreach(line "one_node 2 1 1" "threads 2 1 2" "two_nodes 2 2 1" "three_nodes 3 3
     hiroba_run_test(${test} ${ranks} ${nodes} ${CMAKE_BINARY_DIR}/tests/programs/${program} ${arguments}
       MATCH "^ok$" SECONDS 60)
     with(${test} TIMEOUT=30 ${words})
-    set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT "OMP_NUM_THREADS=${threads}")
+    set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT "OMP_NUM_THREADS=${threads}"
+      OMP_CANCELLATION=true)
   endforeach()
 endforeach()
 # Without hirobarun they are OpenMP programs.
-foreach(line "openmp word" "openmp_streams" "openmp_fortran")
+foreach(line "openmp word" "openmp_constructs" "openmp_streams" "openmp_fortran")
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words program)
   if(TARGET ${program}_program)
     add_test(NAME programs.${program}.alone COMMAND ${CMAKE_BINARY_DIR}/tests/programs/${program} ${words})
     set_tests_properties(programs.${program}.alone PROPERTIES PASS_REGULAR_EXPRESSION "^ok" TIMEOUT 30
-      ENVIRONMENT OMP_NUM_THREADS=2)
+      ENVIRONMENT "OMP_NUM_THREADS=2;OMP_CANCELLATION=true")
   endif()
 endforeach()
 add_test(NAME programs.openmp.misuse COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/openmp_misuse.py

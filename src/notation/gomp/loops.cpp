@@ -1,8 +1,9 @@
 // Shared loops and sections of GCC's OpenMP runtime. In a team of one rank libgomp has them.
 #include <algorithm>
+#include <cstdarg>
 #include <cstdlib>
 
-#include "base/log.hpp"
+#include "notation/gomp/reductions.hpp"
 #include "openmp/openmp.hpp"
 #include "process/process.hpp"
 
@@ -71,6 +72,12 @@ void begin(const Loop& loop) {
   member.loop.slot = member.shares++;
 }
 
+// Loops and sections may want reductions of tasks, and memory for the team, of which `memory` has the size.
+void begin_memory(uintptr_t* reductions, void** memory) {
+  if (reductions != nullptr) begin_reductions(reductions);
+  if (memory != nullptr) *memory = instance<Regions>().team_memory(reinterpret_cast<size_t>(*memory));
+}
+
 template <typename T>
 bool next(T* first, T* last) {
   const Queues& queues = instance<Regions>().queues();
@@ -89,26 +96,11 @@ bool start(const Bounds& b, const Schedule& s, bool ordered, T* first, T* last) 
   return next(first, last);
 }
 
-void run_loop(Function function, void* data, unsigned threads, const Bounds& b, const Schedule& s, unsigned flags) {
+void run_loop(Function function, void* data, int team, const Bounds& b, const Schedule& s, unsigned flags) {
   Work work;
-  work.function = function, work.data = data, work.threads = static_cast<int>(threads), work.flags = flags;
+  work.function = function, work.data = data, work.threads = team, work.flags = flags;
   work.has_loop = true, work.loop = make_loop(b, s, false);
   instance<Regions>().run(work);
-}
-
-// Returns memory that a loop wants for its team: zeros, at the same address in all threads. All have read the address
-// before thread 0 may store the next one.
-void* team_memory(size_t bytes) {
-  Regions& regions = instance<Regions>();
-  if (member.thread == 0) *regions.copied() = std::calloc(1, bytes);
-  regions.barrier();
-  void* const memory = *regions.copied();
-  regions.barrier();
-  return memory;
-}
-
-[[noreturn]] void refuse(const char* what) {
-  end_job(1, "%s in a team of all ranks: not possible; give the region num_threads(1), or start it in a task", what);
 }
 
 }  // namespace
@@ -168,8 +160,7 @@ LOOP_BY_RUNTIME(ordered_runtime, by_runtime, true)
   EXPORT bool GOMP_loop_##name(long start, long end, long step, long code, long chunk, long* first, long* last,        \
                                uintptr_t* reductions, void** memory) {                                                 \
     if (!SPANS) return HIROBA_REAL(GOMP_loop_##name)(start, end, step, code, chunk, first, last, reductions, memory);  \
-    if (reductions != nullptr) refuse("a reduction of tasks");                                                         \
-    if (memory != nullptr) *memory = team_memory(reinterpret_cast<size_t>(*memory));                                   \
+    begin_memory(reductions, memory);                                                                                  \
     begin(make_loop(bounds(start, end, step), schedule(static_cast<unsigned>(code), chunk, ordered), ordered));        \
     return first == nullptr || next(first, last);                                                                      \
   }                                                                                                                    \
@@ -177,8 +168,7 @@ LOOP_BY_RUNTIME(ordered_runtime, by_runtime, true)
                                    uintptr_t* reductions, void** memory) {                                             \
     if (!SPANS)                                                                                                        \
       return HIROBA_REAL(GOMP_loop_ull_##name)(up, start, end, step, code, chunk, first, last, reductions, memory);    \
-    if (reductions != nullptr) refuse("a reduction of tasks");                                                         \
-    if (memory != nullptr) *memory = team_memory(reinterpret_cast<size_t>(*memory));                                   \
+    begin_memory(reductions, memory);                                                                                  \
     begin(make_loop(bounds(up, start, end, step),                                                                      \
                     schedule(static_cast<unsigned>(code), static_cast<long>(chunk), ordered), ordered));               \
     return first == nullptr || next(first, last);                                                                      \
@@ -186,18 +176,95 @@ LOOP_BY_RUNTIME(ordered_runtime, by_runtime, true)
 GENERAL_LOOP(start, false)
 GENERAL_LOOP(ordered_start, true)
 
-#define DOACROSS(name)                                                                                   \
-  EXPORT bool GOMP_loop_doacross_##name(unsigned n, long* counts, long chunk, long* first, long* last) { \
-    if (SPANS) refuse("a loop with depend(sink)");                                                       \
-    return HIROBA_REAL(GOMP_loop_doacross_##name)(n, counts, chunk, first, last);                        \
-  }                                                                                                      \
-  EXPORT bool GOMP_loop_ull_doacross_##name(unsigned n, Ull* counts, Ull chunk, Ull* first, Ull* last) { \
-    if (SPANS) refuse("a loop with depend(sink)");                                                       \
-    return HIROBA_REAL(GOMP_loop_ull_doacross_##name)(n, counts, chunk, first, last);                    \
+// ---- loops with depend(sink) and depend(source) -------------------------------------------------------------------
+
+namespace {
+
+// Chunks are taken in the order of iterations: a thread never waits for one that nobody has taken.
+template <typename T>
+bool start_doacross(unsigned n, const T* counts, Schedule s, T* first, T* last, void** memory) {
+  s.one_queue = true;
+  const auto outer = static_cast<uint64_t>(counts[0]);
+  const Loop loop = make_loop({0, outer, 1, outer}, s, false);
+  doacross = Doacross(loop, {reinterpret_cast<const uint64_t*>(counts), n});
+  char* const words = static_cast<char*>(
+      instance<Regions>().team_memory(doacross.bytes() + (memory == nullptr ? 0 : reinterpret_cast<size_t>(*memory))));
+  if (memory != nullptr) *memory = words + doacross.bytes();
+  doacross.begin(words);
+  begin(loop);
+  return next(first, last);
+}
+
+}  // namespace
+
+#define DOACROSS_START(name, code)                                                                           \
+  EXPORT bool GOMP_loop_doacross_##name(unsigned n, long* counts, long chunk, long* first, long* last) {     \
+    if (!SPANS) return HIROBA_REAL(GOMP_loop_doacross_##name)(n, counts, chunk, first, last);                \
+    return start_doacross(n, counts, schedule(code, chunk, false), first, last, nullptr);                    \
+  }                                                                                                          \
+  EXPORT bool GOMP_loop_ull_doacross_##name(unsigned n, Ull* counts, Ull chunk, Ull* first, Ull* last) {     \
+    if (!SPANS) return HIROBA_REAL(GOMP_loop_ull_doacross_##name)(n, counts, chunk, first, last);            \
+    return start_doacross(n, counts, schedule(code, static_cast<long>(chunk), false), first, last, nullptr); \
   }
-DOACROSS(static_start)
-DOACROSS(dynamic_start)
-DOACROSS(guided_start)
+DOACROSS_START(static_start, is_static)
+DOACROSS_START(dynamic_start, is_dynamic)
+DOACROSS_START(guided_start, is_guided)
+
+#define DOACROSS(infix, T)                                                                                            \
+  EXPORT bool GOMP_loop_##infix##doacross_runtime_start(unsigned n, T* counts, T* first, T* last) {                   \
+    if (!SPANS) return HIROBA_REAL(GOMP_loop_##infix##doacross_runtime_start)(n, counts, first, last);                \
+    return start_doacross(n, counts, schedule(by_runtime, 0, false), first, last, nullptr);                           \
+  }                                                                                                                   \
+  EXPORT bool GOMP_loop_##infix##doacross_start(unsigned n, T* counts, long code, T chunk, T* first, T* last,         \
+                                                uintptr_t* reductions, void** memory) {                               \
+    if (!SPANS)                                                                                                       \
+      return HIROBA_REAL(GOMP_loop_##infix##doacross_start)(n, counts, code, chunk, first, last, reductions, memory); \
+    if (reductions != nullptr) begin_reductions(reductions);                                                          \
+    const Schedule s = schedule(static_cast<unsigned>(code), static_cast<long>(chunk), false);                        \
+    return start_doacross(n, counts, s, first, last, memory);                                                         \
+  }                                                                                                                   \
+  EXPORT void GOMP_doacross_##infix##post(T* counts) {                                                                \
+    if (!SPANS) return HIROBA_REAL(GOMP_doacross_##infix##post)(counts);                                              \
+    doacross.post(reinterpret_cast<const uint64_t*>(counts));                                                         \
+  }
+DOACROSS(, long)
+DOACROSS(ull_, Ull)
+
+// The numbers of the loops are arguments, of which libgomp alone knows how many there are outside of teams of all
+// ranks: so the call jumps to the function that reads them.
+namespace {
+
+template <typename T>
+void await_iteration(T first, ...) {
+  uint64_t at[Doacross::most] = {static_cast<uint64_t>(first)};
+  va_list list;
+  va_start(list, first);
+  for (unsigned i = 1; i < doacross.loops(); ++i) at[i] = static_cast<uint64_t>(va_arg(list, T));
+  va_end(list);
+  doacross.await(at);
+}
+
+}  // namespace
+
+EXPORT void GOMP_doacross_wait(long first, ...);
+EXPORT void GOMP_doacross_ull_wait(Ull first, ...);
+extern "C" __attribute__((visibility("hidden"), used)) void* hiroba_openmp_doacross_wait() {
+  return reinterpret_cast<void*>(SPANS ? await_iteration<long> : HIROBA_REAL(GOMP_doacross_wait));
+}
+extern "C" __attribute__((visibility("hidden"), used)) void* hiroba_openmp_doacross_ull_wait() {
+  return reinterpret_cast<void*>(SPANS ? await_iteration<Ull> : HIROBA_REAL(GOMP_doacross_ull_wait));
+}
+
+// NAME: pushes the arguments, asks the function hiroba_openmp_NAME where to go, and jumps there.
+#define JUMP(name)                                                                                      \
+  asm(".text\n.globl GOMP_" name "\n.type GOMP_" name ", @function\nGOMP_" name                         \
+      ":\n endbr64\n push %rax\n push %rdi\n push %rsi\n push %rdx\n push %rcx\n push %r8\n push %r9\n" \
+      " call hiroba_openmp_" name                                                                       \
+      "\n mov %rax, %r11\n"                                                                             \
+      " pop %r9\n pop %r8\n pop %rcx\n pop %rdx\n pop %rsi\n pop %rdi\n pop %rax\n jmp *%r11\n"         \
+      ".size GOMP_" name ", .-GOMP_" name "\n");
+JUMP("doacross_wait")
+JUMP("doacross_ull_wait")
 
 EXPORT void GOMP_loop_end_nowait() {
   if (!SPANS) HIROBA_REAL(GOMP_loop_end_nowait)();
@@ -208,24 +275,25 @@ EXPORT void GOMP_loop_end() {
 }
 EXPORT bool GOMP_loop_end_cancel() {
   if (!SPANS) return HIROBA_REAL(GOMP_loop_end_cancel)();
-  return instance<Regions>().barrier(), false;
+  return instance<Regions>().barrier_or_cancel();
 }
 
-#define PARALLEL_WITH_CHUNK(name, code)                                                                        \
-  EXPORT void GOMP_parallel_loop_##name(Function function, void* data, unsigned threads, long start, long end, \
-                                        long step, long chunk, unsigned flags) {                               \
-    if (instance<Regions>().spans(function, static_cast<int>(threads)))                                        \
-      return run_loop(function, data, threads, bounds(start, end, step), schedule(code, chunk, false), flags); \
-    OwnTeam own(function, data);                                                                               \
-    HIROBA_REAL(GOMP_parallel_loop_##name)(OwnTeam::function, &own, threads, start, end, step, chunk, flags);  \
+#define PARALLEL_WITH_CHUNK(name, code)                                                                            \
+  EXPORT void GOMP_parallel_loop_##name(Function function, void* data, unsigned threads, long start, long end,     \
+                                        long step, long chunk, unsigned flags) {                                   \
+    if (const int team = instance<Regions>().team(function, threads); team > 0)                                    \
+      return run_loop(function, data, team, bounds(start, end, step), schedule(code, chunk, false), flags);        \
+    OwnTeam own(function, data);                                                                                   \
+    HIROBA_REAL(GOMP_parallel_loop_##name)(OwnTeam::function, &own, own.threads(threads), start, end, step, chunk, \
+                                           flags);                                                                 \
   }
-#define PARALLEL_BY_RUNTIME(name, code)                                                                        \
-  EXPORT void GOMP_parallel_loop_##name(Function function, void* data, unsigned threads, long start, long end, \
-                                        long step, unsigned flags) {                                           \
-    if (instance<Regions>().spans(function, static_cast<int>(threads)))                                        \
-      return run_loop(function, data, threads, bounds(start, end, step), schedule(code, 0, false), flags);     \
-    OwnTeam own(function, data);                                                                               \
-    HIROBA_REAL(GOMP_parallel_loop_##name)(OwnTeam::function, &own, threads, start, end, step, flags);         \
+#define PARALLEL_BY_RUNTIME(name, code)                                                                             \
+  EXPORT void GOMP_parallel_loop_##name(Function function, void* data, unsigned threads, long start, long end,      \
+                                        long step, unsigned flags) {                                                \
+    if (const int team = instance<Regions>().team(function, threads); team > 0)                                     \
+      return run_loop(function, data, team, bounds(start, end, step), schedule(code, 0, false), flags);             \
+    OwnTeam own(function, data);                                                                                    \
+    HIROBA_REAL(GOMP_parallel_loop_##name)(OwnTeam::function, &own, own.threads(threads), start, end, step, flags); \
   }
 PARALLEL_WITH_CHUNK(static, is_static)
 PARALLEL_WITH_CHUNK(dynamic, is_dynamic | monotonic)
@@ -251,8 +319,7 @@ EXPORT unsigned GOMP_sections_start(unsigned count) {
 }
 EXPORT unsigned GOMP_sections2_start(unsigned count, uintptr_t* reductions, void** memory) {
   if (!SPANS) return HIROBA_REAL(GOMP_sections2_start)(count, reductions, memory);
-  if (reductions != nullptr) refuse("a reduction of tasks");
-  if (memory != nullptr) *memory = team_memory(reinterpret_cast<size_t>(*memory));
+  begin_memory(reductions, memory);
   return GOMP_sections_start(count);
 }
 EXPORT void GOMP_sections_end_nowait() {
@@ -264,17 +331,17 @@ EXPORT void GOMP_sections_end() {
 }
 EXPORT bool GOMP_sections_end_cancel() {
   if (!SPANS) return HIROBA_REAL(GOMP_sections_end_cancel)();
-  return instance<Regions>().barrier(), false;
+  return instance<Regions>().barrier_or_cancel();
 }
 EXPORT void GOMP_parallel_sections(Function function, void* data, unsigned threads, unsigned count, unsigned flags) {
-  if (instance<Regions>().spans(function, static_cast<int>(threads))) {
+  if (const int team = instance<Regions>().team(function, threads); team > 0) {
     Work work;
-    work.function = function, work.data = data, work.threads = static_cast<int>(threads), work.flags = flags;
+    work.function = function, work.data = data, work.threads = team, work.flags = flags;
     work.sections = count;
     return instance<Regions>().run(work);
   }
   OwnTeam own(function, data);
-  HIROBA_REAL(GOMP_parallel_sections)(OwnTeam::function, &own, threads, count, flags);
+  HIROBA_REAL(GOMP_parallel_sections)(OwnTeam::function, &own, own.threads(threads), count, flags);
 }
 
 // ---- ordered ------------------------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/thread.hpp"
 #include "openmp/openmp.hpp"
 #include "process/process.hpp"
 #include "sms.h"
@@ -18,42 +17,51 @@ namespace {
 
 Regions& regions() { return instance<Regions>(); }
 
-// Outside of regions, or in a task there: a region would be for all ranks.
-bool may_span() { return regions().started() && is_main_thread && !member.spans && HIROBA_REAL(omp_get_level)() == 0; }
-
 }  // namespace
 
 EXPORT int omp_get_thread_num() { return member.spans ? member.thread : HIROBA_REAL(omp_get_thread_num)(); }
 EXPORT int omp_get_num_threads() { return member.spans ? member.threads : HIROBA_REAL(omp_get_num_threads)(); }
 EXPORT int omp_get_max_threads() {
-  if (!may_span()) return HIROBA_REAL(omp_get_max_threads)();
+  if (!regions().may_span()) return HIROBA_REAL(omp_get_max_threads)();
   return requested_threads != 0 ? requested_threads : regions().threads();
 }
 EXPORT void omp_set_num_threads(int threads) {
-  if (may_span()) requested_threads = std::max(threads, 1);
-  else HIROBA_REAL(omp_set_num_threads)(threads);
+  if (regions().may_span()) requested_threads = std::max(threads, 1);
+  HIROBA_REAL(omp_set_num_threads)(threads);  // also for regions within one rank
 }
 // In a job of several ranks the number of threads never follows the load.
 EXPORT void omp_set_dynamic(int dynamic) {
-  if (!regions().started()) HIROBA_REAL(omp_set_dynamic)(dynamic);
+  if (regions().started()) requested_dynamic = dynamic != 0;
+  else HIROBA_REAL(omp_set_dynamic)(dynamic);
+}
+EXPORT int omp_get_dynamic() {
+  return regions().started() ? static_cast<int>(requested_dynamic) : HIROBA_REAL(omp_get_dynamic)();
 }
 EXPORT int omp_get_num_procs() {
   const int here = HIROBA_REAL(omp_get_num_procs)();
   return regions().started() ? std::max(here, regions().threads()) : here;
 }
+EXPORT int omp_get_team_num() { return member.spans ? regions().settings().team : HIROBA_REAL(omp_get_team_num)(); }
+EXPORT int omp_get_num_teams() { return member.spans ? regions().settings().teams : HIROBA_REAL(omp_get_num_teams)(); }
 EXPORT int omp_get_thread_limit() {
+  const int limit = member.spans ? regions().settings().limit : RegionSettings::construct_limit();
+  if (limit != 0) return limit;
   const int here = HIROBA_REAL(omp_get_thread_limit)();
   return regions().started() ? std::max(here, regions().threads()) : here;
 }
-EXPORT int omp_in_parallel() { return member.spans ? member.threads > 1 : HIROBA_REAL(omp_in_parallel)(); }
 EXPORT int omp_get_active_level() {
-  return member.spans ? (member.threads > 1 ? 1 : 0) : HIROBA_REAL(omp_get_active_level)();
+  return member.spans ? (member.threads > 1 ? 1 : 0) : HIROBA_REAL(omp_get_active_level)() + member.outer.active;
 }
+EXPORT int omp_in_parallel() { return omp_get_active_level() > 0 ? 1 : 0; }
 EXPORT int omp_get_team_size(int level) {
-  return member.spans && level == 1 ? member.threads : HIROBA_REAL(omp_get_team_size)(level);
+  if (level != 1) return HIROBA_REAL(omp_get_team_size)(level);
+  if (member.spans) return member.threads;
+  return member.outer.threads > 0 ? member.outer.threads : HIROBA_REAL(omp_get_team_size)(level);
 }
 EXPORT int omp_get_ancestor_thread_num(int level) {
-  return member.spans && level == 1 ? member.thread : HIROBA_REAL(omp_get_ancestor_thread_num)(level);
+  if (level != 1) return HIROBA_REAL(omp_get_ancestor_thread_num)(level);
+  if (member.spans) return member.thread;
+  return member.outer.threads > 0 ? member.outer.thread : HIROBA_REAL(omp_get_ancestor_thread_num)(level);
 }
 
 // ---- locks: words in the program's memory ------------------------------------------------------------------------
@@ -66,13 +74,29 @@ struct NestLock {
   uint64_t owner;
 };
 
-uint64_t this_owner() { return static_cast<uint64_t>(sms_rank + 1) << 32 | static_cast<uint32_t>(this_thread()); }
+}  // namespace
+
+EXPORT void omp_set_nest_lock(NestLock*);
+EXPORT void omp_unset_nest_lock(NestLock*);
+
+namespace {
+
+// A task owns a nested lock. libgomp writes the address of its task into a lock that it takes; tasks of all ranks need
+// different ones.
+uint64_t this_owner() {
+  NestLock lock = {};
+  HIROBA_REAL(omp_set_nest_lock)(&lock);
+  const uint64_t task = lock.owner;
+  HIROBA_REAL(omp_unset_nest_lock)(&lock);
+  return static_cast<uint64_t>(sms_rank + 1) << 48 | task;
+}
 
 int take(NestLock* lock, bool waits) {
-  if (words::load(&lock->owner, 8) == this_owner()) return ++lock->count;
+  const uint64_t owner = this_owner();
+  if (words::load(&lock->owner, 8) == owner) return ++lock->count;
   if (waits) words::lock(&lock->lock);
   else if (!words::try_lock(&lock->lock)) return 0;
-  words::swap(&lock->owner, 8, words::load(&lock->owner, 8), this_owner());
+  words::swap(&lock->owner, 8, words::load(&lock->owner, 8), owner);
   return lock->count = 1;
 }
 
@@ -89,29 +113,32 @@ EXPORT void omp_set_nest_lock(NestLock* lock) { take(lock, true); }
 EXPORT int omp_test_nest_lock(NestLock* lock) { return take(lock, false); }
 EXPORT void omp_unset_nest_lock(NestLock* lock) {
   if (--lock->count > 0) return;
-  words::swap(&lock->owner, 8, this_owner(), 0);
+  words::swap(&lock->owner, 8, words::load(&lock->owner, 8), 0);
   words::unlock(&lock->lock);
 }
 
 // ---- Fortran -----------------------------------------------------------------------------------------------------
 
+static int clamped(int64_t number) { return static_cast<int>(std::clamp<int64_t>(number, INT32_MIN, INT32_MAX)); }
+
 EXPORT int omp_get_thread_num_() { return omp_get_thread_num(); }
 EXPORT int omp_get_num_threads_() { return omp_get_num_threads(); }
 EXPORT int omp_get_max_threads_() { return omp_get_max_threads(); }
 EXPORT int omp_get_num_procs_() { return omp_get_num_procs(); }
+EXPORT int omp_get_dynamic_() { return omp_get_dynamic(); }
+EXPORT int omp_get_team_num_() { return omp_get_team_num(); }
+EXPORT int omp_get_num_teams_() { return omp_get_num_teams(); }
 EXPORT int omp_get_thread_limit_() { return omp_get_thread_limit(); }
 EXPORT int omp_in_parallel_() { return omp_in_parallel(); }
 EXPORT int omp_get_active_level_() { return omp_get_active_level(); }
 EXPORT void omp_set_num_threads_(const int32_t* threads) { omp_set_num_threads(*threads); }
 EXPORT void omp_set_dynamic_(const int32_t* dynamic) { omp_set_dynamic(*dynamic); }
 EXPORT void omp_set_dynamic_8_(const int64_t* dynamic) { omp_set_dynamic(*dynamic != 0 ? 1 : 0); }
-EXPORT void omp_set_num_threads_8_(const int64_t* threads) { omp_set_num_threads(static_cast<int>(*threads)); }
+EXPORT void omp_set_num_threads_8_(const int64_t* threads) { omp_set_num_threads(clamped(*threads)); }
 EXPORT int omp_get_team_size_(const int32_t* level) { return omp_get_team_size(*level); }
-EXPORT int omp_get_team_size_8_(const int64_t* level) { return omp_get_team_size(static_cast<int>(*level)); }
+EXPORT int omp_get_team_size_8_(const int64_t* level) { return omp_get_team_size(clamped(*level)); }
 EXPORT int omp_get_ancestor_thread_num_(const int32_t* level) { return omp_get_ancestor_thread_num(*level); }
-EXPORT int omp_get_ancestor_thread_num_8_(const int64_t* level) {
-  return omp_get_ancestor_thread_num(static_cast<int>(*level));
-}
+EXPORT int omp_get_ancestor_thread_num_8_(const int64_t* level) { return omp_get_ancestor_thread_num(clamped(*level)); }
 EXPORT void omp_init_lock_(uint32_t* lock) { omp_init_lock(lock); }
 EXPORT void omp_destroy_lock_(uint32_t*) {}
 EXPORT void omp_set_lock_(uint32_t* lock) { omp_set_lock(lock); }

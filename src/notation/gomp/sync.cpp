@@ -12,52 +12,63 @@ using namespace hiroba::openmp;
 
 namespace {
 
-// OMP_CANCELLATION is for teams of one rank.
-constexpr int cancels_taskgroup = 8;
-
-unsigned threads_of(unsigned asked) { return asked != 0 ? asked : static_cast<unsigned>(requested_threads); }
+Regions& regions() { return instance<Regions>(); }
 
 }  // namespace
 
 EXPORT void GOMP_parallel(Function function, void* data, unsigned threads, unsigned flags) {
-  Regions& regions = instance<Regions>();
-  threads = threads_of(threads);
-  if (!regions.spans(function, static_cast<int>(threads))) {
+  const int team = regions().team(function, threads);
+  if (team == 0) {
     OwnTeam own(function, data);
-    return HIROBA_REAL(GOMP_parallel)(OwnTeam::function, &own, threads, flags);
+    return HIROBA_REAL(GOMP_parallel)(OwnTeam::function, &own, own.threads(threads), flags);
   }
   Work work;
-  work.function = function, work.data = data, work.threads = static_cast<int>(threads), work.flags = flags;
-  regions.run(work);
+  work.function = function, work.data = data, work.threads = team, work.flags = flags;
+  regions().run(work);
 }
 
-// Reductions of tasks: libgomp keeps their data, for a team of one rank.
-EXPORT unsigned GOMP_parallel_reductions(Function function, void* data, unsigned threads, unsigned flags) {
-  const openmp::Member before = member;
-  member = {};
-  const unsigned all = HIROBA_REAL(GOMP_parallel_reductions)(function, data, threads, flags);
-  member = before;
-  return all;
+// The target is the host: a thread of its own, without a team, and with what holds at the start of the program.
+EXPORT void GOMP_target_ext(int device, Function function, size_t count, void** addresses, size_t* sizes,
+                            unsigned short* kinds, unsigned flags, void** depend, void** arguments) {
+  const bool outermost = regions().may_span();
+  const int threads = requested_threads;
+  const bool dynamic = requested_dynamic;
+  if (outermost) requested_threads = 0, requested_dynamic = false;
+  {
+    const OutsideTeam outside(false);
+    HIROBA_REAL(GOMP_target_ext)(device, function, count, addresses, sizes, kinds, flags, depend, arguments);
+  }
+  if (outermost) requested_threads = threads, requested_dynamic = dynamic;
 }
 
 EXPORT void GOMP_barrier() {
-  if (member.spans) instance<Regions>().barrier();
+  if (member.spans) regions().barrier();
   else HIROBA_REAL(GOMP_barrier)();
 }
 
 EXPORT bool GOMP_barrier_cancel() {
   if (!member.spans) return HIROBA_REAL(GOMP_barrier_cancel)();
-  return instance<Regions>().barrier(), false;
+  return regions().barrier_or_cancel();
+}
+
+// ---- cancellation: tasks are libgomp's ---------------------------------------------------------------------------
+
+EXPORT bool GOMP_cancellation_point(int which) {
+  if (!member.spans) return HIROBA_REAL(GOMP_cancellation_point)(which);
+  const Cancellation& cancellation = regions().cancellation();
+  if (!cancellation.on()) return false;
+  if ((which & (cancels_loop | cancels_sections)) != 0) return cancellation.share_is_cancelled();
+  if (which == cancels_parallel) return cancellation.region_is_cancelled();
+  return HIROBA_REAL(GOMP_cancellation_point)(which) || cancellation.region_is_cancelled();
 }
 
 EXPORT bool GOMP_cancel(int which, bool cancels) {
-  if (member.spans && which != cancels_taskgroup) return false;
-  return HIROBA_REAL(GOMP_cancel)(which, cancels);
-}
-
-EXPORT bool GOMP_cancellation_point(int which) {
-  if (member.spans && which != cancels_taskgroup) return false;
-  return HIROBA_REAL(GOMP_cancellation_point)(which);
+  if (!member.spans) return HIROBA_REAL(GOMP_cancel)(which, cancels);
+  Cancellation& cancellation = regions().cancellation();
+  if (!cancels || !cancellation.on()) return GOMP_cancellation_point(which);
+  if (which == cancels_parallel) return cancellation.cancel_region();
+  if ((which & (cancels_loop | cancels_sections)) == 0) return HIROBA_REAL(GOMP_cancel)(which, true);
+  return cancellation.cancel_share(), true;
 }
 
 // ---- single: by the first thread ---------------------------------------------------------------------------------
@@ -67,40 +78,40 @@ EXPORT bool GOMP_single_start() { return member.spans ? member.thread == 0 : HIR
 EXPORT void* GOMP_single_copy_start() {
   if (!member.spans) return HIROBA_REAL(GOMP_single_copy_start)();
   if (member.thread == 0) return nullptr;
-  instance<Regions>().barrier();
-  return *instance<Regions>().copied();
+  regions().barrier();
+  return *regions().copied();
 }
 
 EXPORT void GOMP_single_copy_end(void* data) {
   if (!member.spans) return HIROBA_REAL(GOMP_single_copy_end)(data);
-  *instance<Regions>().copied() = data;
-  instance<Regions>().barrier();
+  *regions().copied() = data;
+  regions().barrier();
 }
 
 // ---- exclusion ---------------------------------------------------------------------------------------------------
 
 EXPORT void GOMP_critical_start() {
-  if (!instance<Regions>().started()) return HIROBA_REAL(GOMP_critical_start)();
-  words::lock(instance<Regions>().critical_lock());
+  if (!regions().started()) return HIROBA_REAL(GOMP_critical_start)();
+  words::lock(regions().critical_lock());
 }
 EXPORT void GOMP_critical_end() {
-  if (!instance<Regions>().started()) return HIROBA_REAL(GOMP_critical_end)();
-  words::unlock(instance<Regions>().critical_lock());
+  if (!regions().started()) return HIROBA_REAL(GOMP_critical_end)();
+  words::unlock(regions().critical_lock());
 }
 // `name`: a variable of the program, of the size of a pointer, that belongs to the name.
 EXPORT void GOMP_critical_name_start(void** name) {
-  if (!instance<Regions>().started()) return HIROBA_REAL(GOMP_critical_name_start)(name);
+  if (!regions().started()) return HIROBA_REAL(GOMP_critical_name_start)(name);
   words::lock(reinterpret_cast<uint32_t*>(name));
 }
 EXPORT void GOMP_critical_name_end(void** name) {
-  if (!instance<Regions>().started()) return HIROBA_REAL(GOMP_critical_name_end)(name);
+  if (!regions().started()) return HIROBA_REAL(GOMP_critical_name_end)(name);
   words::unlock(reinterpret_cast<uint32_t*>(name));
 }
 EXPORT void GOMP_atomic_start() {
-  if (!instance<Regions>().started()) return HIROBA_REAL(GOMP_atomic_start)();
-  words::lock(instance<Regions>().atomic_lock());
+  if (!regions().started()) return HIROBA_REAL(GOMP_atomic_start)();
+  words::lock(regions().atomic_lock());
 }
 EXPORT void GOMP_atomic_end() {
-  if (!instance<Regions>().started()) return HIROBA_REAL(GOMP_atomic_end)();
-  words::unlock(instance<Regions>().atomic_lock());
+  if (!regions().started()) return HIROBA_REAL(GOMP_atomic_end)();
+  words::unlock(regions().atomic_lock());
 }

@@ -1,0 +1,50 @@
+#include "openmp/cancellation.hpp"
+
+#include <unistd.h>
+
+#include "base/wait.hpp"
+#include "openmp/abi.hpp"
+#include "openmp/words.hpp"
+
+namespace hiroba::openmp {
+
+void Cancellation::begin(Words& words, int rank, int ranks) {
+  words_ = &words, mine_ = rank == 0, ranks_ = static_cast<uint64_t>(ranks);
+  on_ = HIROBA_REAL(omp_get_cancellation)() != 0;
+}
+
+// libgomp ends the tasks of this rank, and its threads' waiting in barriers.
+bool Cancellation::cancel_region() {
+  words::swap(&words_->region, 0, 1);
+  return HIROBA_REAL(GOMP_cancel)(cancels_parallel, true);
+}
+
+bool Cancellation::region_is_cancelled() const {
+  return words::load(&words_->region) != 0 && HIROBA_REAL(GOMP_cancel)(cancels_parallel, true);
+}
+
+bool Cancellation::region_was_cancelled() const { return on_ && words::load(&words_->region) != 0; }
+
+void Cancellation::cancel_share() const { words::swap(&words_->share[member.barriers % 2], 0, 1); }
+
+bool Cancellation::share_is_cancelled() const { return words::load(&words_->share[member.barriers % 2]) != 0; }
+
+bool Cancellation::meet() const {
+  int64_t* const met = &words_->met[member.barriers % 2];
+  words::add(met, 1);
+  for (Backoff backoff(200); words::load(met) != ranks_;) {
+    if (region_is_cancelled()) return false;
+    if (!backoff.step()) usleep(20);
+  }
+  return true;
+}
+
+void Cancellation::clear(uint64_t barriers) {
+  if (on_ && mine_) words_->share[barriers % 2] = words_->met[barriers % 2] = 0;
+}
+
+void Cancellation::end_region() {
+  if (on_ && mine_) words_->region = 0;
+}
+
+}  // namespace hiroba::openmp

@@ -1,0 +1,279 @@
+/* An OpenMP program without anything of Hiroba: constructs by which threads of all ranks wait for each other, leave
+ * work, add up what tasks compute, or ask about their team. Prints the parts that are wrong, and "ok". Needs
+ * OMP_CANCELLATION=true. */
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { n = 100, rows = 8, columns = 10 };
+static int wrong;
+
+static void expect(const char* what, double got, double wanted) {
+  if (got == wanted) return;
+  printf("%s: %.17g instead of %.17g\n", what, got, wanted);
+  wrong = 1;
+}
+
+/* ---- depend(sink): each element needs those before it ---- */
+static long sum_of_chain(int kind) {
+  static long a[n], grid[rows][columns];
+  long sum = 0;
+  a[0] = 1, grid[0][0] = 0;
+#pragma omp parallel
+  {
+    if (kind == 0) {
+#pragma omp for ordered(1)
+      for (int i = 1; i < n; ++i) {
+#pragma omp ordered depend(sink : i - 1)
+        a[i] = a[i - 1] + 1;
+#pragma omp ordered depend(source)
+      }
+    } else if (kind == 1) {
+#pragma omp for ordered(1) schedule(static, 3)
+      for (int i = 1; i < n; ++i) {
+#pragma omp ordered depend(sink : i - 1)
+        a[i] = a[i - 1] + 1;
+#pragma omp ordered depend(source)
+      }
+    } else {
+#pragma omp for ordered(1) schedule(dynamic, 2)
+      for (unsigned long i = 1; i < n; ++i) {
+#pragma omp ordered depend(sink : i - 1)
+        a[i] = a[i - 1] + 1;
+#pragma omp ordered depend(source)
+      }
+    }
+#pragma omp for ordered(2) schedule(guided)
+    for (int i = 1; i < rows; ++i)
+      for (int k = 1; k < columns; ++k) {
+#pragma omp ordered depend(sink : i - 1, k) depend(sink : i, k - 1)
+        grid[i][k] = grid[i - 1][k] + grid[i][k - 1] + 1;
+        grid[i][k] = grid[i][k] > 1000 ? 1000 : grid[i][k];
+#pragma omp ordered depend(source)
+      }
+  }
+  for (int i = 0; i < rows; ++i)
+    for (int k = 0; k < columns; ++k) {
+      const long wanted = i == 0 || k == 0 ? 0 : grid[i - 1][k] + grid[i][k - 1] + 1;
+      sum += grid[i][k] == (wanted > 1000 ? 1000 : wanted);
+    }
+  return a[n - 1] * 1000 + sum;
+}
+
+static void chains(void) {
+  for (int kind = 0; kind < 3; ++kind)
+    expect("loops with depend(sink)", (double)sum_of_chain(kind), n * 1000.0 + rows * columns);
+}
+
+/* ---- cancellation ---- */
+static void cancellation(void) {
+  expect("OMP_CANCELLATION", omp_get_cancellation(), 1);
+  int found = -1, after = 0, done = 0;
+#pragma omp parallel
+  {
+#pragma omp for schedule(dynamic)
+    for (int i = 0; i < 10000; ++i) {
+      if (i == 17) {
+#pragma omp atomic write
+        found = i;
+#pragma omp cancel for
+      }
+#pragma omp cancellation point for
+#pragma omp atomic
+      done += 1;
+    }
+#pragma omp for
+    for (int i = 0; i < n; ++i) {
+#pragma omp atomic
+      after += 1;
+    }
+  }
+  expect("a loop that is cancelled", found == 17 && done < 10000, 1);
+  expect("a loop after it", after, n);
+  int reached = 0;
+#pragma omp parallel
+  {
+    if (omp_get_thread_num() == omp_get_num_threads() - 1) {
+#pragma omp cancel parallel
+    }
+#pragma omp barrier
+#pragma omp atomic
+    reached += 1;
+  }
+  expect("a region that is cancelled", reached, 0);
+  int sections = 0;
+#pragma omp parallel
+  {
+#pragma omp sections
+    {
+#pragma omp section
+      {
+#pragma omp cancel sections
+#pragma omp atomic
+        sections += 1;
+      }
+#pragma omp section
+      {
+#pragma omp cancellation point sections
+      }
+    }
+#pragma omp barrier
+  }
+  expect("sections that are cancelled", sections, 0);
+  int regions = 0;
+#pragma omp parallel
+  {
+#pragma omp barrier
+#pragma omp atomic
+    regions += 1;
+  }
+  expect("a region after a cancelled one", regions, omp_get_max_threads());
+}
+
+/* ---- reductions of tasks ---- */
+static void reductions(void) {
+  long loop = 0, group = 0, region = 0, product = 3;
+#pragma omp parallel
+  {
+#pragma omp for reduction(task, + : loop)
+    for (int i = 0; i < n; ++i) {
+#pragma omp task in_reduction(+ : loop)
+      loop += i;
+      loop += 1;
+    }
+#pragma omp single
+#pragma omp taskgroup task_reduction(+ : group) task_reduction(* : product)
+    for (int i = 0; i < 20; ++i) {
+#pragma omp task in_reduction(+ : group) in_reduction(* : product)
+      {
+        group += i;
+        if (i < 3) product *= 2;
+      }
+    }
+  }
+#pragma omp parallel reduction(task, + : region)
+  {
+#pragma omp task in_reduction(+ : region)
+    region += 5;
+  }
+  expect("a loop's reduction of tasks", (double)loop, n * (n - 1) / 2.0 + n);
+  expect("a taskgroup's sum", (double)group, 190);
+  expect("a taskgroup's product", (double)product, 24);
+  expect("a region's reduction of tasks", (double)(region % 5), 0);
+}
+
+/* ---- a loop that has a barrier before it ---- */
+static void barrier_before_loop(void) {
+  for (int round = 0; round < 4; ++round) {
+    int last = 7, sum = 0, at = 5;
+#pragma omp parallel for schedule(dynamic, 5) firstprivate(last) lastprivate(last) reduction(+ : sum)
+    for (int i = 0; i < 103; ++i) last = i, sum += 1;
+    expect("iterations of a loop with firstprivate and lastprivate", sum, 103);
+    expect("its last value", last, 102);
+#pragma omp parallel for schedule(dynamic, 3) linear(at : 2)
+    for (int i = 0; i < 50; ++i) at += 2;
+    expect("linear", at, 105);
+  }
+}
+
+/* ---- what threads ask for ---- */
+static void settings(void) {
+  const int before = omp_get_max_threads();
+  int errors = 0;
+  omp_set_schedule(omp_sched_guided, 7);
+  omp_set_num_threads(4);
+  omp_set_dynamic(1);
+#pragma omp parallel reduction(+ : errors)
+  {
+    omp_sched_t kind;
+    int chunk;
+    omp_get_schedule(&kind, &chunk);
+    errors += (kind & ~omp_sched_monotonic) != omp_sched_guided || chunk != 7 || omp_get_max_threads() != 4;
+    errors += omp_get_dynamic() != 1;
+  }
+  omp_set_num_threads(before);
+  omp_set_dynamic(0);
+  expect("settings in a region", errors, 0);
+  int threads = 0;
+#pragma omp parallel for schedule(dynamic) num_threads(4)
+  for (int i = 0; i < n; ++i)
+    if (i == 0) threads = omp_get_num_threads();
+  expect("threads of a dynamic loop", threads, 4);
+  const int levels = omp_get_max_active_levels();
+  omp_set_max_active_levels(0);
+#pragma omp parallel
+  errors += omp_get_num_threads() != 1;
+  omp_set_max_active_levels(1);
+#pragma omp parallel num_threads(2) reduction(+ : errors)
+  {
+    const int mine = omp_get_thread_num();
+#pragma omp parallel num_threads(2) reduction(+ : errors)
+    errors += omp_get_num_threads() != 1 || omp_in_parallel() != 1 || omp_get_ancestor_thread_num(1) != mine ||
+              omp_get_team_size(1) != 2;
+  }
+  omp_set_max_active_levels(levels);
+  expect("nested regions", errors, 0);
+#pragma omp teams num_teams(2) thread_limit(4)
+  {
+    const int team = omp_get_team_num();
+#pragma omp parallel num_threads(8) reduction(+ : errors)
+    errors += omp_get_team_num() != team || omp_get_num_teams() != 2 || omp_get_num_threads() > 4 ||
+              omp_get_thread_limit() != 4;
+  }
+  expect("regions of teams", errors, 0);
+#pragma omp parallel num_threads(4) reduction(+ : errors)
+#pragma omp target map(tofrom : errors)
+  errors += omp_get_num_threads() != 1;
+  expect("target in a region", errors, 0);
+}
+
+static void locks_of_tasks(void) {
+  omp_nest_lock_t lock;
+  omp_init_nest_lock(&lock);
+  int errors = 0, count = 0;
+  omp_set_nest_lock(&lock);
+#pragma omp parallel num_threads(1)
+  errors += omp_test_nest_lock(&lock) != 0;
+  errors += omp_test_nest_lock(&lock) != 2;
+  omp_unset_nest_lock(&lock);
+  omp_unset_nest_lock(&lock);
+#pragma omp parallel
+  for (int i = 0; i < 5; ++i) {
+    omp_set_nest_lock(&lock);
+    omp_set_nest_lock(&lock);
+    ++count;
+    omp_unset_nest_lock(&lock);
+    omp_unset_nest_lock(&lock);
+  }
+  omp_destroy_nest_lock(&lock);
+  expect("a nested lock of a task", errors, 0);
+  expect("a nested lock", count, 5.0 * omp_get_max_threads());
+}
+
+/* Tasks that end in the barrier after the region allocate memory that all ranks use. */
+static void memory_of_tasks(void) {
+  int* made[64] = {0};
+#pragma omp parallel
+  {
+    const int mine = omp_get_thread_num();
+#pragma omp task shared(made) firstprivate(mine)
+    {
+      made[mine] = malloc(sizeof(int));
+      *made[mine] = mine + 1;
+    }
+  }
+  int right = 0;
+  const int all = omp_get_max_threads();
+#pragma omp parallel for reduction(+ : right) schedule(static, 1)
+  for (int i = 0; i < all; ++i) right += *made[all - 1 - i] == all - i;
+  for (int i = 0; i < all; ++i) free(made[i]);
+  expect("memory that tasks have allocated", right, all);
+}
+
+int main(void) {
+  for (int round = 0; round < 2; ++round) {
+    chains(), cancellation(), reductions(), barrier_before_loop(), settings(), locks_of_tasks(), memory_of_tasks();
+  }
+  if (!wrong) puts("ok");
+  return wrong;
+}
