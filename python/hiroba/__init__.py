@@ -15,12 +15,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hiroba.arrays import *  # noqa: F403
     from hiroba.collectives import *  # noqa: F403
+    from hiroba.files import *  # noqa: F403
     from hiroba.job import *  # noqa: F403
+    from hiroba.mpi import *  # noqa: F403
     from hiroba.parallel import *  # noqa: F403
+    from hiroba.tasks import *  # noqa: F403
+    from hiroba.whole import *  # noqa: F403
 
 __version__ = "0.2.0"  # that of the library, which is compared at the start
 
-MODULES = ("job", "arrays", "parallel", "collectives")
+MODULES = ("job", "arrays", "parallel", "collectives", "whole", "tasks", "files", "mpi")
 OTHER = ("compiler", "devices", "report")  # parts of the package that start no job
 
 

@@ -57,6 +57,7 @@ OPERATIONS = {
     "scatter": (POINTER, POINTER, LONG, LONG, INT),
     "allgather": (POINTER, POINTER, LONG, LONG),
     "alltoall": (POINTER, POINTER, LONG, LONG),
+    "alltoallv": (POINTER, POINTER, POINTER, POINTER, POINTER, POINTER, LONG),
 }
 declare(library, {f"hiroba_{name}": (None, *words, POINTER) for name, words in OPERATIONS.items()})
 declare(library, {f"hiroba_i{name}": (None, *words, POINTER, POINTER) for name, words in OPERATIONS.items()})

@@ -1,33 +1,22 @@
 """Sections on devices as arrays of other libraries: NumPy (on host devices), PyTorch, CuPy and all others that know
 DLPack or __cuda_array_interface__ use the memory of the device itself. docs/devices.md has an example.
 
-The library is loaded by ctypes; calls that are not here, such as sms_startup, are made with it: `load()` returns it. It
-ends the job on errors, as in C. Not thread-safe."""
+Calls that are not here, such as sms_startup, are made with the library, by ctypes: `load()` returns it. It ends the job
+on errors, as in C. Not thread-safe."""
 
 from __future__ import annotations
 
 import ctypes
 import functools
-import pathlib
 from collections.abc import Sequence
 from typing import Any
 
+import hiroba.library
+from hiroba.library import SECTION_DIMS, Section
+
 HOST, CUDA = 1, 2  # device_type of DLPack
-MOST_DIMS = 3  # HIROBA_SECTION_DIMS, without the elements of a block
 CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}  # of a typestr
 CAPSULE, VERSIONED_CAPSULE = b"dltensor", b"dltensor_versioned"
-
-
-class Section(ctypes.Structure):
-    """hiroba_section"""
-
-    _fields_ = (
-        ("address", ctypes.c_void_p),
-        ("bytes", ctypes.c_size_t),
-        ("dims", ctypes.c_int),
-        ("count", ctypes.c_int64 * MOST_DIMS),
-        ("stride", ctypes.c_int64 * MOST_DIMS),
-    )
 
 
 Deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
@@ -98,9 +87,8 @@ def end_of_capsule(capsule: int) -> None:
 
 @functools.cache
 def load() -> ctypes.CDLL:
-    """Loads libhiroba from where this package is installed, or where the system looks for libraries."""
-    beside = pathlib.Path(__file__).resolve().parents[3] / "libhiroba.so"
-    library = ctypes.CDLL(str(beside) if beside.exists() else "libhiroba.so")
+    """Returns libhiroba with its functions for devices declared."""
+    library = hiroba.library.load()
     library.hiroba_stream_create.restype = ctypes.c_void_p
     library.hiroba_stream_native.restype = ctypes.c_void_p
     library.hiroba_stream_native.argtypes = (ctypes.c_void_p,)
@@ -124,8 +112,8 @@ class DeviceArray:
         self, address: int, shape: Sequence[int], typestr: str, stream: int, strides: Sequence[int] | None = None
     ) -> None:
         element = int(typestr[2:])
-        if not shape or len(shape) > MOST_DIMS + 1:
-            raise ValueError(f"{len(shape)} dimensions; 1 to {MOST_DIMS + 1}")
+        if not shape or len(shape) > SECTION_DIMS + 1:
+            raise ValueError(f"{len(shape)} dimensions; 1 to {SECTION_DIMS + 1}")
         if typestr[1] not in CODES or typestr[0] == ">":
             raise ValueError(f"elements of type {typestr}; i, u, f, c or b, in the order of this processor")
         given = list(strides) if strides is not None else contiguous(shape, element)

@@ -23,6 +23,9 @@ STARTED_AGAIN = "HIROBA_PYTHON_PRELOADED"
 INT, LONG, POINTER, TEXT = ctypes.c_int, ctypes.c_int64, ctypes.c_void_p, ctypes.c_char_p
 
 
+SECTION_DIMS = 3  # HIROBA_SECTION_DIMS, without the elements of a block
+
+
 class Error(RuntimeError):
     """A call that cannot be carried out."""
 
@@ -60,6 +63,18 @@ class Handle(ctypes.Structure):
     """hiroba_request"""
 
     _fields_ = (("number", ctypes.c_uint64),)
+
+
+class Section(ctypes.Structure):
+    """hiroba_section"""
+
+    _fields_ = (
+        ("address", POINTER),
+        ("bytes", ctypes.c_size_t),
+        ("dims", INT),
+        ("count", LONG * SECTION_DIMS),
+        ("stride", LONG * SECTION_DIMS),
+    )
 
 
 # Result and arguments of each function; those of collective operations are in collectives.py.

@@ -129,6 +129,12 @@ def files() -> None:
     print("well")
 
 
+def adds_on_all_ranks() -> None:
+    for array in (A,):
+        array += 1
+        hiroba.barrier()
+
+
 def starts_programs() -> None:
     import subprocess
 

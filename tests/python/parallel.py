@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 import warnings
@@ -19,7 +20,9 @@ def loops() -> None:
         a[i] += i + 1
     hiroba.barrier()
     assert (a == np.arange(1, 38)).all()
+    hiroba.barrier()
     assert a.local.tolist() == [i + 1 for i in hiroba.prange(len(a))]
+    hiroba.barrier()
     every = hiroba.allgather(list(hiroba.prange(5, 50, 7)))
     assert sum(every, []) == list(range(5, 50, 7))
     for _ in hiroba.single():
@@ -151,6 +154,8 @@ def done_twice() -> None:
         block += 1
         hiroba.barrier()
     assert not found, [str(each.message) for each in found]
+    if os.environ.get("HIROBA_CHECK") == "yes":  # which ends the job here: test_endings.py
+        return
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         a += 1

@@ -90,6 +90,13 @@ class Endings(unittest.TestCase):
         self.assertEqual(job.returncode, 0, job.stderr)
         self.assertIn("a child that this rank has made by fork", job.stderr)
 
+    def test_what_all_ranks_add_is_an_error_under_check(self) -> None:
+        os.environ["HIROBA_CHECK"] = "yes"
+        job = self.run_case("adds_on_all_ranks")
+        del os.environ["HIROBA_CHECK"]
+        self.assertEqual(job.returncode, 1, job.stderr)
+        self.assertRegex(job.stderr, r"endings\.py:\d+: .*Error: ranks \d and \d both do this to the same elements")
+
     def test_interrupt(self) -> None:
         for case, words in (
             ("waits_for_a_sleeper", "KeyboardInterrupt"),

@@ -1,0 +1,140 @@
+"""Files that all ranks read and write at once: .npy, and HDF5 by h5py. All ranks see the same file system."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import pathlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from hiroba import table
+from hiroba.arrays import Array, empty
+from hiroba.collectives import bcast
+from hiroba.job import rank, size
+from hiroba.parallel import barrier
+
+__all__ = ["load", "save"]
+
+HDF5 = (".h5", ".hdf5")
+
+
+def load(path: str | os.PathLike[str], dataset: str = "data", **how: Any) -> Array:
+    """Makes an array of a file; each rank reads its part. The rest is as for zeros(). Collective.
+    dataset: in HDF5 (.h5, .hdf5), which h5py reads."""
+    file = pathlib.Path(path)
+    if file.suffix in HDF5:
+        return load_hdf5(file, dataset, how)
+    shape, descr, fortran, offset = bcast(header(file) if rank == 0 else None)
+    dtype = np.lib.format.descr_to_dtype(descr)
+    out = empty(shape, dtype, **how)
+    if out.local.size > 0:
+        order: Any = "F" if fortran else "C"
+        whole = np.memmap(file, dtype, "r", offset, shape, order)
+        if out.ndim == 0:
+            out.local[...] = whole.reshape(1)
+        else:
+            out.local[...] = whole[out.box()]
+    barrier()
+    return out
+
+
+def header(file: pathlib.Path) -> tuple[Any, ...]:
+    with file.open("rb") as opened:
+        version = np.lib.format.read_magic(opened)
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, fortran, dtype = read(opened)
+        if dtype.hasobject:
+            raise TypeError(f"{file} has Python objects (type {dtype}); a shared array has none")
+        return shape, np.lib.format.dtype_to_descr(dtype), fortran, opened.tell()
+
+
+def save(path: str | os.PathLike[str], array: Array, dataset: str = "data") -> None:
+    """Writes an array, or a view, into a file; each rank writes its part. The file has its name only when it is whole;
+    in HDF5 (.h5, .hdf5) the dataset is added to what the file has. Collective."""
+    table.of(array, "save")
+    file = pathlib.Path(path)
+    if file.suffix in HDF5:
+        return save_hdf5(file, array, dataset)
+    part = file.with_name(file.name + ".part")
+    offset = bcast(begin(part, array) if rank == 0 else None)
+    with part.open("r+b") as opened:
+        for at, run in runs(array):
+            write(opened.fileno(), run, offset + at)
+    barrier()
+    if rank == 0:
+        part.replace(file)
+    barrier()
+    return None
+
+
+def begin(file: pathlib.Path, array: Array) -> int:
+    """Writes the header, and gives the file its length; returns where the elements begin."""
+    about = {"descr": np.lib.format.dtype_to_descr(array.dtype), "fortran_order": False, "shape": array.shape}
+    with file.open("wb") as opened:
+        np.lib.format.write_array_header_2_0(opened, about)
+        offset = opened.tell()
+        opened.truncate(offset + array.nbytes)
+    return offset
+
+
+def runs(array: Array) -> Iterator[tuple[int, np.ndarray]]:
+    """This rank's part as pieces that are contiguous in the file, each with its distance from the first element."""
+    part = array.local
+    if part.size == 0:
+        return
+    if array.ndim == 0:
+        yield 0, np.asarray(part)
+        return
+    box = array.box()
+    outer = array.ndim - 1  # axes before this one are gone through
+    while outer > 0 and part.shape[outer] == array.shape[outer]:
+        outer -= 1
+    steps = [array.itemsize] * array.ndim
+    for d in range(array.ndim - 2, -1, -1):
+        steps[d] = steps[d + 1] * array.shape[d + 1]
+    for index in itertools.product(*(range(n) for n in part.shape[:outer])):
+        first = [*(each.start + i for each, i in zip(box, index, strict=False)), *(each.start for each in box[outer:])]
+        at = 0
+        for i, step in zip(first, steps, strict=True):
+            at += i * step
+        yield at, np.ascontiguousarray(part[index])
+
+
+def write(descriptor: int, piece: np.ndarray, at: int) -> None:
+    rest = piece.reshape(-1).view(np.uint8).data
+    while len(rest) > 0:
+        wrote = os.pwrite(descriptor, rest, at)
+        rest, at = rest[wrote:], at + wrote
+
+
+def load_hdf5(file: pathlib.Path, dataset: str, how: dict[str, Any]) -> Array:
+    import h5py
+
+    with h5py.File(file, "r", locking=False) as opened:
+        data = opened[dataset]
+        out = empty(data.shape, data.dtype, **how)
+        part = out.local
+        if part.size > 0:
+            part[...] = data[out.box()] if out.ndim > 0 else data[()]
+    barrier()
+    return out
+
+
+def save_hdf5(file: pathlib.Path, array: Array, dataset: str) -> None:
+    """Without MPI in HDF5 one rank after the other has the file open."""
+    import h5py
+
+    for turn in range(size):
+        if turn == rank and (rank == 0 or array.local.size > 0):
+            with h5py.File(file, "a") as opened:
+                if rank == 0:
+                    opened.pop(dataset, None)
+                    opened.create_dataset(dataset, array.shape, array.dtype)
+                if array.local.size > 0:
+                    opened[dataset][array.box()] = np.asarray(array.local).reshape(
+                        [s.stop - s.start for s in array.box()]
+                    )
+        barrier()

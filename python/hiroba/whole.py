@@ -1,0 +1,112 @@
+"""Collective operations on whole arrays: each rank computes with its part, and all get the result, the same bits. They
+read what was written before the last barrier. `A.sum()` and the like are NumPy's: they read all on the rank that calls
+them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hiroba import table
+from hiroba.arrays import Array
+from hiroba.collectives import allgather, allreduce, alltoall, exscan, pointer, start, type_of
+from hiroba.job import size
+from hiroba.parallel import barrier
+
+__all__ = ["apply", "dot", "max", "mean", "min", "norm", "sort", "sum"]
+
+
+def part_of(array: Array, call: str) -> np.ndarray:
+    table.of(array, call)
+    return np.asarray(array.local)
+
+
+def sum(array: Array) -> Any:
+    """The sum of all elements, with the type that numpy.sum gives it."""
+    return allreduce(part_of(array, "sum").sum())
+
+
+def mean(array: Array) -> Any:
+    """The mean of all elements."""
+    have = part_of(array, "mean")
+    total = have.sum(dtype=float) if have.dtype.kind in "biu" else have.sum()
+    return allreduce(total) / array.size
+
+
+def min(array: Array) -> Any:
+    """The least element."""
+    return allreduce(extreme(array, np.min, "min"), "min")
+
+
+def max(array: Array) -> Any:
+    """The greatest element."""
+    return allreduce(extreme(array, np.max, "max"), "max")
+
+
+def extreme(array: Array, function: Callable[..., Any], call: str) -> Any:
+    have = part_of(array, call)
+    if array.size == 0:
+        raise ValueError(f"{call}: the array has no elements")
+    return function(have) if have.size > 0 else array[(0,) * array.ndim]
+
+
+def dot(one: Array, other: np.ndarray) -> Any:
+    """The sum of the products of the elements of two arrays of one shape; nothing is conjugated. Each rank fetches what
+    it lacks of the second one."""
+    have = part_of(one, "dot")
+    if one.shape != other.shape:
+        raise ValueError(f"dot: shapes {one.shape} and {other.shape} differ")
+    also = other[one.box()] if one.ndim > 0 else other.reshape(1)[: have.size]
+    if isinstance(also, Array) and also.size > 0:
+        also.preload()
+    return allreduce(np.dot(have.ravel(), np.asarray(also).ravel()))
+
+
+def norm(array: Array) -> float:
+    """The square root of the sum of the squares of all elements' magnitudes."""
+    return math.sqrt(allreduce(float(np.linalg.norm(part_of(array, "norm").ravel())) ** 2))
+
+
+def apply(array: Array, function: Callable[[np.ndarray], Any]) -> None:
+    """Replaces each rank's part by function(part); then comes a barrier."""
+    have = part_of(array, "apply")
+    if have.size > 0:
+        have[...] = function(have)
+    barrier()
+
+
+def sort(array: Array) -> None:
+    """Sorts an array of one dimension, in place; then comes a barrier. A rank needs memory for three times its part,
+    and more if many elements are equal."""
+    if array.ndim != 1:
+        raise ValueError(f"sort: {array.ndim} dimensions; 1")
+    mine = np.sort(part_of(array, "sort"))
+    got = np.sort(exchanged(mine, np.searchsorted(mine, splitters(mine), side="right")), kind="stable")
+    first = exscan(len(got))
+    barrier()  # all have read their parts
+    array[first : first + len(got)] = got
+    barrier()
+
+
+def splitters(mine: np.ndarray) -> np.ndarray:
+    """size - 1 values between which there are about as many elements of all ranks; `mine` is sorted."""
+    there = np.linspace(0, len(mine) - 1, size).astype(int)
+    samples = allgather(mine[there] if len(mine) > 0 else np.zeros(size, mine.dtype))
+    known = np.sort(samples[allgather(len(mine)) > 0].ravel())
+    return known[len(known) // size * np.arange(1, size)] if len(known) > 0 else known
+
+
+def exchanged(mine: np.ndarray, cuts: np.ndarray) -> np.ndarray:
+    """Gives the piece before cut r to rank r; returns those for this rank."""
+    edges = np.zeros(size + 1, np.int64)
+    edges[1:-1], edges[-1] = cuts if len(cuts) == size - 1 else 0, len(mine)
+    send = np.diff(edges)
+    receive = alltoall(send)
+    out = np.empty(int(receive.sum()), mine.dtype)
+    counts = (pointer(send), None, pointer(out), pointer(receive), None)
+    words = (pointer(mine), *counts, type_of(mine.dtype))
+    start("alltoallv", words, (mine, send, receive, out)).wait()
+    return out

@@ -1,0 +1,134 @@
+"""Collective operations on whole arrays, tasks and files: a program of all ranks, which prints `done` from rank 0.
+Usage: hirobarun python3 whole.py"""
+
+from __future__ import annotations
+
+import pathlib
+import tempfile
+
+import hiroba
+import numpy as np
+
+me, n = hiroba.rank, hiroba.size
+
+
+def reductions() -> None:
+    whole = np.random.default_rng(3).normal(size=(13, 7))
+    a, b = hiroba.array(whole), hiroba.array(whole[::-1], split=1)
+    assert np.isclose(hiroba.sum(a), whole.sum()) and np.isclose(hiroba.mean(a), whole.mean())
+    assert hiroba.min(a) == whole.min() and hiroba.max(a[::2, 1:]) == whole[::2, 1:].max()
+    assert np.isclose(hiroba.dot(a, b), (whole * whole[::-1]).sum())
+    assert np.isclose(hiroba.norm(a), np.linalg.norm(whole))
+    hiroba.apply(a, lambda x: x * 2)
+    assert (a == 2 * whole).all()
+    whole_numbers = hiroba.array(np.arange(5, dtype="i4"))
+    assert hiroba.sum(whole_numbers) == 10 and hiroba.mean(whole_numbers) == 2
+    one = hiroba.full((), 3.5)
+    assert hiroba.sum(one) == 3.5 and hiroba.max(one) == 3.5
+    for each in (a, b, whole_numbers, one):
+        each.free()
+
+
+def sorting() -> None:
+    draw = np.random.default_rng(5)
+    for values in (
+        draw.normal(size=1000),
+        draw.integers(0, 3, 500),
+        np.zeros(40),
+        np.arange(7)[::-1],
+        np.array([2, 1]),
+    ):
+        a = hiroba.array(values)
+        hiroba.sort(a)
+        assert (a == np.sort(values)).all()
+        hiroba.barrier()
+        a.free()
+    text = hiroba.array(np.array(["pear", "fig", "apple", "date"] * 5))
+    hiroba.sort(text[3:])
+    assert (text[3:] == np.sort((["pear", "fig", "apple", "date"] * 5)[3:])).all() and text[0] == "pear"
+    text.free()
+
+
+def tasks() -> None:
+    a, b = hiroba.from_function(lambda i: i, 20), hiroba.zeros(20)
+    for step in range(4):
+        one, other = (a, b) if step % 2 == 0 else (b, a)
+        for i in range(1, 19):
+
+            @hiroba.task(reads=[one[i - 1 : i + 2]], writes=[other[i : i + 1]])
+            def add_three(i: int = i, one: np.ndarray = one, other: np.ndarray = other) -> None:
+                other[i] = one[i - 1 : i + 2].sum()
+
+    total = hiroba.zeros(1)
+    for i in range(20):
+
+        @hiroba.task(reads=[a[i : i + 1]], commutes=[total])
+        def add_to_total(i: int = i) -> None:
+            total[0] += a[i]
+
+    hiroba.taskwait()
+    x, y = np.arange(20.0), np.zeros(20)
+    for _step in range(4):
+        y[1:-1] = x[:-2] + x[1:-1] + x[2:]
+        x, y = y, x
+    assert (a == x).all(), (a, x)
+    assert total[0] == x.sum()
+    for each in (a, b, total):
+        each.free()
+
+
+def files() -> None:
+    folder = hiroba.bcast(tempfile.mkdtemp() if me == 0 else None)
+    name = pathlib.Path(folder) / "a.npy"
+    whole = np.arange(7 * 5 * 4.0).reshape(7, 5, 4)
+    for split in (0, 1, 2, None):
+        a = hiroba.array(whole, split=split)
+        hiroba.save(name, a)
+        assert (np.load(name) == whole).all()
+        hiroba.save(name, a[1:, ::-2])
+        assert (np.load(name) == whole[1:, ::-2]).all()
+        hiroba.barrier()
+        for order in "CF":
+            if me == 0:
+                np.save(name, whole.copy(order))  # type: ignore[arg-type]
+            hiroba.barrier()
+            b = hiroba.load(name, split=split)
+            assert (b == whole).all() and b.box() == a.box()
+            hiroba.barrier()
+            b.free()
+        a.free()
+    one = hiroba.full((), 7, "i2")
+    hiroba.save(name, one)
+    assert np.load(name) == 7 and hiroba.load(name) == 7
+    hiroba.barrier()
+    assert [each.name for each in pathlib.Path(folder).iterdir()] == ["a.npy"]
+    hiroba.barrier()
+    hdf5(pathlib.Path(folder) / "a.h5", whole)
+    for _ in hiroba.single():
+        for each in pathlib.Path(folder).iterdir():
+            each.unlink()
+        pathlib.Path(folder).rmdir()
+
+
+def hdf5(name: pathlib.Path, whole: np.ndarray) -> None:
+    try:
+        import h5py
+    except ImportError:
+        return
+    a = hiroba.array(whole, split=1)
+    hiroba.save(name, a, "of/a")
+    hiroba.save(name, a[2], "b")
+    with h5py.File(name, "r") as file:
+        assert (file["of/a"][:] == whole).all() and (file["b"][:] == whole[2]).all()
+    hiroba.barrier()
+    b = hiroba.load(name, "of/a")
+    assert (b == whole).all()
+    hiroba.barrier()
+    a.free()
+    b.free()
+
+
+for test in (reductions, sorting, tasks, files):
+    test()
+if me == 0:
+    print("done")
