@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "base/addresses.hpp"
-#include "openmp/arrays_of_ranks.hpp"
+#include "openmp/runtime.hpp"
 #include "openmp/words.hpp"
 #include "process/process.hpp"
 

@@ -12,4 +12,5 @@
 #include "openmp/runtime.hpp"
 #include "openmp/settings.hpp"
 #include "openmp/stacks.hpp"
+#include "openmp/threadprivate.hpp"
 #include "openmp/words.hpp"

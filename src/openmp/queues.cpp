@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/wait.hpp"
-#include "openmp/arrays_of_ranks.hpp"
+#include "openmp/runtime.hpp"
 #include "openmp/words.hpp"
 
 namespace hiroba::openmp {

@@ -6,7 +6,6 @@
 
 #include "base/log.hpp"
 #include "openmp/abi.hpp"
-#include "openmp/arrays_of_ranks.hpp"
 #include "openmp/runtime.hpp"
 #include "openmp/words.hpp"
 #include "process/process.hpp"
@@ -56,6 +55,7 @@ Status Regions::begin(Memory& memory, const Program& program) {
   HIROBA_TRY(memory.arrays().allocate(common, at));
   common_ = static_cast<Common*>(at);
   cancellation_.begin(common_->cancellation, memory.job().rank, memory.job().nranks);
+  HIROBA_TRY(variables_.allocate(memory));
   most_ = std::max(Stacks::least_most, *std::max_element(threads_of_rank_.begin(), threads_of_rank_.end()));
   HIROBA_TRY(stacks_.allocate(memory, most_));
   return queues_.allocate(memory);
@@ -97,18 +97,45 @@ int Regions::team(Function function, unsigned asked) const {
   return threads >= memory_->job().nranks ? threads : 0;
 }
 
-void Regions::wait_for_ranks(const char* call) {
+// After the barrier nobody uses the words of the interval before it any more, in which there were `shares` loops.
+void Regions::wait_for_ranks(const char* call, uint64_t shares) {
   const InRuntime runtime;
   require(memory_->consistency().barrier(call));
+  queues_.clear(barriers_, shares);
+  cancellation_.clear(barriers_);
   ++barriers_;
 }
 
 void Regions::run(const Work& work) {
   Order& order = common_->order;
   settings_ = RegionSettings::current();
-  order = {work, settings_, false, 0};
+  order = {work, settings_, give_variables(work.data), false, 0};
   wait_for_ranks("the start of a parallel region");
   run_share(work);
+}
+
+// Structures by which GCC passes variables to threads lie on the stack of main; each has fewer than 512.
+bool Regions::give_variables(const void* data) {
+  const char* const begin = static_cast<const char*>(data);
+  const char* const top = stacks_.top(0);
+  return begin < top && top - begin < stacks_.bytes() && variables_.give(begin, std::min(begin + 4096, top));
+}
+
+void Regions::give_copied(void* data) {
+  common_->copied = data;
+  common_->gives_variables = give_variables(data);
+  barrier();
+}
+
+// Within rank 0 the addresses are right.
+void* Regions::take_copied() {
+  barrier();
+  void* const data = common_->copied;
+  if (common_->gives_variables && memory_->job().rank != 0) {
+    if (member.local == 0) variables_.take();
+    HIROBA_REAL(GOMP_barrier)();
+  }
+  return data;
 }
 
 int Regions::serve() {
@@ -118,12 +145,13 @@ int Regions::serve() {
     if (order.ends) return order.status;
     if (order.settings != settings_) order.settings.apply();
     settings_ = order.settings;
+    if (order.gives_variables) variables_.take();
     run_share(order.work);
   }
 }
 
 void Regions::end(int status) {
-  common_->order = {{}, {}, true, status};
+  common_->order = {{}, {}, false, true, status};
   wait_for_ranks("the end of the program");
 }
 
@@ -146,8 +174,7 @@ void Regions::run_share(const Work& work) {
   }
   // Threads that have left a cancelled region have begun fewer loops than others.
   if (cancellation_.region_was_cancelled()) shares_ = Queues::slots;
-  wait_for_ranks("the end of a parallel region");
-  end_interval(shares_);
+  wait_for_ranks("the end of a parallel region", shares_);
   cancellation_.end_region();
 }
 
@@ -173,19 +200,10 @@ void Regions::run_member(void* argument) {
   if (local == 0) share.regions.shares_ = member.shares;
 }
 
-// After a barrier of the ranks: nobody uses the words of the interval before it any more.
-void Regions::end_interval(uint64_t shares) {
-  queues_.clear(barriers_ - 1, shares);
-  cancellation_.clear(barriers_ - 1);
-}
-
 // The threads of the rank meet, with their tasks done; then the ranks; then the threads go on.
 void Regions::barrier() {
   HIROBA_REAL(GOMP_barrier)();
-  if (member.local == 0) {
-    wait_for_ranks("a barrier of OpenMP");
-    end_interval(member.shares);
-  }
+  if (member.local == 0) wait_for_ranks("a barrier of OpenMP", member.shares);
   if (member.locals > 1) HIROBA_REAL(GOMP_barrier)();
   ++member.barriers;
   member.shares = member.has_loop ? 1 : 0;
@@ -196,7 +214,6 @@ void* Regions::team_memory(size_t bytes) {
   if (member.thread == 0) common_->copied = std::calloc(1, bytes);
   barrier();
   void* const memory = common_->copied;
-  if (member.thread == 0) std::free(team_memory_), team_memory_ = memory;
   barrier();
   return memory;
 }
@@ -208,8 +225,7 @@ bool Regions::barrier_or_cancel() {
   if (HIROBA_REAL(GOMP_barrier_cancel)()) return true;
   if (member.local == 0) {
     if (!cancellation_.meet()) return true;
-    wait_for_ranks("a barrier of OpenMP");
-    end_interval(member.shares);
+    wait_for_ranks("a barrier of OpenMP", member.shares);
   }
   ++member.barriers;
   member.shares = member.has_loop ? 1 : 0;

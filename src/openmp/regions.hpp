@@ -15,6 +15,7 @@
 #include "openmp/runtime.hpp"
 #include "openmp/settings.hpp"
 #include "openmp/stacks.hpp"
+#include "openmp/threadprivate.hpp"
 
 namespace hiroba::openmp {
 
@@ -81,8 +82,7 @@ class Regions {
   // The same in a region that can be cancelled; returns true if it is.
   bool barrier_or_cancel();
   Cancellation& cancellation() { return cancellation_; }
-  // Returns memory for a loop: zeros, at the same address in all threads of the team, which all call it. It lives until
-  // the threads have ended the loop and call it again.
+  // Returns memory for the team, whose threads all call it: zeros, at the same address. One of them frees it.
   void* team_memory(size_t bytes);
   int threads() const { return all_threads_; }
   // Returns the settings of the region of all ranks that runs.
@@ -90,22 +90,30 @@ class Regions {
   const Queues& queues() const { return queues_; }
   const Stacks& stacks() const { return stacks_; }
   // Words of the team beside those of loops.
-  uint32_t* atomic_lock() const { return &common_->atomic; }
-  uint32_t* critical_lock() const { return &common_->critical; }
-  void** copied() const { return &common_->copied; }
+  struct Locks {
+    alignas(page_bytes) uint32_t atomic;
+    alignas(64) uint32_t critical;
+  };
+  Locks& locks() const { return common_->locks; }
+  // For copyprivate: thread 0 gives the data of the others, who take it after a barrier.
+  void give_copied(void* data);
+  void* take_copied();
+  // Returns true if serve() must not run in the first thread of its rank.
+  bool serves_elsewhere() const { return variables_.any(); }
 
  private:
   struct Order {
     Work work;
     RegionSettings settings;
+    bool gives_variables;
     bool ends;
     int status;
   };
   struct Common {
     Order order;
-    alignas(page_bytes) uint32_t atomic;
-    alignas(64) uint32_t critical;
+    Locks locks;
     alignas(page_bytes) void* copied;
+    bool gives_variables;
     alignas(page_bytes) Cancellation::Words cancellation;
   };
   struct Share;
@@ -114,14 +122,14 @@ class Regions {
   int threads_of(int rank, int threads) const;
   void run_share(const Work& work);
   static void run_member(void* share);
-  void end_interval(uint64_t shares);
-  void wait_for_ranks(const char* call);
+  bool give_variables(const void* data);
+  void wait_for_ranks(const char* call, uint64_t shares = 0);
 
   Memory* memory_ = nullptr;
-  void* team_memory_ = nullptr;  // thread 0's last
   Program program_;
   Common* common_ = nullptr;
   RegionSettings settings_;
+  MainVariables variables_;
   Cancellation cancellation_;
   Stacks stacks_;
   Queues queues_;

@@ -8,7 +8,6 @@
 #include <cstdlib>
 
 #include "base/text.hpp"
-#include "openmp/arrays_of_ranks.hpp"
 #include "openmp/runtime.hpp"
 
 namespace hiroba::openmp {
@@ -93,7 +92,7 @@ void Stacks::call_from(char* top, void (*function)(void*), void* argument) {
 }
 
 void Stacks::call_on(int thread, void (*function)(void*), void* argument) const {
-  call_from(mine_ + static_cast<uint64_t>(thread + 1) * bytes_, function, argument);
+  call_from(top(thread), function, argument);
 }
 
 }  // namespace hiroba::openmp

@@ -16,6 +16,8 @@ class Stacks {
   // `most`: the largest number of threads of a rank. Collective.
   Status allocate(Memory& memory, int most);
 
+  char* top(int thread) const { return mine_ + static_cast<uint64_t>(thread + 1) * bytes_; }
+  int64_t bytes() const { return static_cast<int64_t>(bytes_); }  // of a stack
   // Calls function(argument) on the stack of this rank's thread. Not for a thread that is on it already.
   void call_on(int thread, void (*function)(void*), void* argument) const;
   // Call it in each thread that is to use a stack.

@@ -132,7 +132,7 @@ static void cancellation(void) {
 
 /* ---- reductions of tasks ---- */
 static void reductions(void) {
-  long loop = 0, group = 0, region = 0, product = 3;
+  long loop = 0, group = 0, region = 0, product = 3, outer = 0, inner = 0;
 #pragma omp parallel
   {
 #pragma omp for reduction(task, + : loop)
@@ -151,12 +151,26 @@ static void reductions(void) {
       }
     }
   }
+#pragma omp parallel
+#pragma omp scope reduction(task, + : outer)
+  {
+#pragma omp scope reduction(task, + : inner)
+    {
+#pragma omp for
+      for (int i = 0; i < n; ++i) {
+#pragma omp task in_reduction(+ : outer, inner)
+        outer += i, inner += 2 * i;
+      }
+    }
+  }
 #pragma omp parallel reduction(task, + : region)
   {
 #pragma omp task in_reduction(+ : region)
     region += 5;
   }
   expect("a loop's reduction of tasks", (double)loop, n * (n - 1) / 2.0 + n);
+  expect("an outer scope's reduction of tasks", (double)outer, n * (n - 1) / 2.0);
+  expect("an inner scope's reduction of tasks", (double)inner, n * (n - 1));
   expect("a taskgroup's sum", (double)group, 190);
   expect("a taskgroup's product", (double)product, 24);
   expect("a region's reduction of tasks", (double)(region % 5), 0);
@@ -250,6 +264,34 @@ static void locks_of_tasks(void) {
   expect("a nested lock", count, 5.0 * omp_get_max_threads());
 }
 
+/* Threads read each other's threadprivate variables by address. */
+static int kept[300];
+static struct {
+  double real;
+  int* element;
+} record;
+#pragma omp threadprivate(kept, record)
+
+static void threadprivate(void) {
+  int errors = 0;
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 300; ++i) kept[i] = i + round;
+    record.real = round + 0.5, record.element = &kept[7];
+#pragma omp parallel copyin(kept, record) reduction(+ : errors)
+    {
+      for (int i = 0; i < 300; ++i) errors += kept[i] != i + round;
+      errors += record.real != round + 0.5 || *record.element != 7 + round;
+#pragma omp single copyprivate(kept)
+      kept[3] = 99 + round;
+      errors += kept[3] != 99 + round;
+      kept[4] = omp_get_thread_num();
+    }
+#pragma omp parallel reduction(+ : errors)
+    errors += kept[4] != omp_get_thread_num() || kept[3] != 99 + round;
+  }
+  expect("copyin and copyprivate of arrays", errors, 0);
+}
+
 /* Tasks that end in the barrier after the region allocate memory that all ranks use. */
 static void memory_of_tasks(void) {
   int* made[64] = {0};
@@ -272,7 +314,8 @@ static void memory_of_tasks(void) {
 
 int main(void) {
   for (int round = 0; round < 2; ++round) {
-    chains(), cancellation(), reductions(), barrier_before_loop(), settings(), locks_of_tasks(), memory_of_tasks();
+    chains(), cancellation(), reductions(), barrier_before_loop(), settings(), locks_of_tasks(), threadprivate(),
+        memory_of_tasks();
   }
   if (!wrong) puts("ok");
   return wrong;

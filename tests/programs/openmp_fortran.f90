@@ -3,7 +3,8 @@ module kept
   implicit none
   real(8), allocatable :: field(:, :)
   integer :: mine = 0
-  !$omp threadprivate(mine)
+  integer, allocatable :: own(:)
+  !$omp threadprivate(mine, own)
 end module
 
 program main
@@ -15,7 +16,10 @@ program main
   real(8) :: sum, shared_block(n)
   integer(omp_lock_kind) :: lock
   integer(omp_nest_lock_kind) :: nest
+  real(8) :: private_block(50)
   common /block/ shared_block
+  common /each/ private_block
+  !$omp threadprivate(/each/)
   logical :: wrong
   wrong = .false.
   allocate (field(n, n))
@@ -59,6 +63,20 @@ program main
   field = 2*field
   !$omp end parallel workshare
   if (field(1, 1) /= 2002) call fails('workshare')
+  private_block = [(real(i, 8), i=1, 50)]
+  allocate (own(10))
+  own = 6
+  total = 0
+  !$omp parallel copyin(/each/, own) reduction(+:total)
+  total = total + count(private_block /= [(i, i=1, 50)]) + count(own /= 6) + abs(size(own) - 10)
+  own = omp_get_thread_num()
+  !$omp end parallel
+  if (total /= 0) call fails('copyin')
+  !$omp parallel reduction(+:total)
+  total = total + count(own /= omp_get_thread_num())
+  deallocate (own)
+  !$omp end parallel
+  if (total /= 0) call fails('a threadprivate allocatable array')
   if (.not. wrong) print '(a)', 'ok'
 contains
   subroutine fails(what)

@@ -72,10 +72,18 @@ void begin(const Loop& loop) {
   member.loop.slot = member.shares++;
 }
 
+// Returns zeros for a loop, at the same address in all threads. When they come here again, they have ended the loop.
+void* loop_memory(size_t bytes) {
+  static void* last = nullptr;
+  void* const memory = instance<Regions>().team_memory(bytes);
+  if (member.thread == 0) std::free(last), last = memory;
+  return memory;
+}
+
 // Loops and sections may want reductions of tasks, and memory for the team, of which `memory` has the size.
 void begin_memory(uintptr_t* reductions, void** memory) {
   if (reductions != nullptr) begin_reductions(reductions);
-  if (memory != nullptr) *memory = instance<Regions>().team_memory(reinterpret_cast<size_t>(*memory));
+  if (memory != nullptr) *memory = loop_memory(reinterpret_cast<size_t>(*memory));
 }
 
 template <typename T>
@@ -187,8 +195,8 @@ bool start_doacross(unsigned n, const T* counts, Schedule s, T* first, T* last, 
   const auto outer = static_cast<uint64_t>(counts[0]);
   const Loop loop = make_loop({0, outer, 1, outer}, s, false);
   doacross = Doacross(loop, {reinterpret_cast<const uint64_t*>(counts), n});
-  char* const words = static_cast<char*>(
-      instance<Regions>().team_memory(doacross.bytes() + (memory == nullptr ? 0 : reinterpret_cast<size_t>(*memory))));
+  char* const words =
+      static_cast<char*>(loop_memory(doacross.bytes() + (memory == nullptr ? 0 : reinterpret_cast<size_t>(*memory))));
   if (memory != nullptr) *memory = words + doacross.bytes();
   doacross.begin(words);
   begin(loop);

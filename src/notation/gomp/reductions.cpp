@@ -30,6 +30,7 @@ constexpr int bytes_of_thread = 1, alignment = 2, parts = 2, next_data = 4, tabl
 // The reductions of the constructs that this thread is in, from the outermost on: the ranks share their memory.
 constexpr int most = 16;
 thread_local uintptr_t* shared_data[most];
+thread_local void* shared_memory[most];
 thread_local int constructs = 0;
 
 uintptr_t aligned(void* memory, uintptr_t to) { return (reinterpret_cast<uintptr_t>(memory) + to - 1) & ~(to - 1); }
@@ -72,7 +73,7 @@ void begin_reductions(uintptr_t* data) {
   }
   HIROBA_REAL(GOMP_taskgroup_start)();
   HIROBA_REAL(GOMP_taskgroup_reduction_register)(data);
-  void* at = instance<Regions>().team_memory(bytes);
+  void* at = shared_memory[constructs] = instance<Regions>().team_memory(bytes);
   number = 0;
   for_each(data, [&](uintptr_t* d) {
     replace_parts(d, aligned(at, first[number++]));
@@ -122,7 +123,9 @@ EXPORT void GOMP_workshare_task_reduction_unregister(bool cancelled) {
   uintptr_t* const data = shared_data[--constructs];
   for_each(data, [](uintptr_t* d) { d[parts] = 0; });  // the memory is the team's
   HIROBA_REAL(GOMP_taskgroup_reduction_unregister)(data);
-  if (!cancelled) instance<Regions>().barrier();
+  if (cancelled) return;
+  instance<Regions>().barrier();
+  if (member.thread == 0) std::free(shared_memory[constructs]);
 }
 
 EXPORT bool GOMP_scope_start(uintptr_t* reductions) {

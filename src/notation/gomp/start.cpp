@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iostream>  // each rank's streams of C++ begin before the program's, which only rank 0 begins
+#include <thread>
 
 #include "base/log.hpp"
 #include "openmp/openmp.hpp"
@@ -46,20 +47,29 @@ void keep_addresses(char** argv) {
   constexpr const char* again = "OPENMP_STARTED_WITH_HIROBA";
   const int persona = personality(0xffffffff);
   if ((persona & ADDR_NO_RANDOMIZE) != 0 || std::getenv(again) != nullptr) return;
-  if (personality(static_cast<unsigned long>(persona) | ADDR_NO_RANDOMIZE) == -1) return;  // check_libraries tells
+  if (personality(static_cast<unsigned long>(persona) | ADDR_NO_RANDOMIZE) == -1) return;  // check_addresses tells
   setenv(again, "1", 1);
   execv("/proc/self/exe", argv);
 }
 
-void check_libraries() {
-  const auto here = reinterpret_cast<int64_t>(dlsym(RTLD_NEXT, "printf"));
-  const int64_t least = sms_reduce_int64(here, SMS_MIN), most = sms_reduce_int64(here, SMS_MAX);
+// Addresses that hold in all ranks: of functions of libraries, and of the first thread's variables.
+void check_addresses(const void* here, const char* what) {
+  const auto address = reinterpret_cast<int64_t>(here);
+  const int64_t least = sms_reduce_int64(address, SMS_MIN), most = sms_reduce_int64(address, SMS_MAX);
   if (least == most) return;
   end_job(1,
-          "libraries lie at other addresses than in other ranks (printf at %#lx to %#lx); OpenMP over ranks needs the "
+          "libraries lie at other addresses than in other ranks (%s at %#lx to %#lx); OpenMP over ranks needs the "
           "same versions on all hosts, and the right to start without random addresses (personality; in a container: "
           "a seccomp profile that allows it)",
-          least, most);
+          what, least, most);
+}
+
+int serve() {
+  Regions& regions = instance<Regions>();
+  if (!regions.serves_elsewhere()) return regions.serve();
+  int status = 0;
+  std::thread([&] { status = regions.serve(); }).join();
+  return status;
 }
 
 [[noreturn]] void end_rank(int status) {
@@ -149,14 +159,15 @@ EXPORT int __libc_start_main(Main main, int argc, char** argv, void (*init)(), v
   check_program(program);
   keep_addresses(argv);
   sms_startup(nullptr, nullptr);
-  check_libraries();
+  check_addresses(dlsym(RTLD_NEXT, "printf"), "printf");
+  check_addresses(&member, "a thread-local variable");
   Memory& memory = process_memory("the start of an OpenMP program");
   require(instance<Regions>().begin(memory, program));
   require(instance<Objects>().begin(memory));
   memory_is_shared = true;
   if (memory.job().nnodes > 1) require(prepare_code(program));
   on_exit(leave, nullptr);
-  if (memory.job().rank != 0) end_rank(instance<Regions>().serve());
+  if (memory.job().rank != 0) end_rank(serve());
   start.argv = shared_words(argc, argv);
   instance<Regions>().stacks().call_on(0, run_program, nullptr);
   __builtin_unreachable();

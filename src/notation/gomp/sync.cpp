@@ -78,25 +78,23 @@ EXPORT bool GOMP_single_start() { return member.spans ? member.thread == 0 : HIR
 EXPORT void* GOMP_single_copy_start() {
   if (!member.spans) return HIROBA_REAL(GOMP_single_copy_start)();
   if (member.thread == 0) return nullptr;
-  regions().barrier();
-  return *regions().copied();
+  return regions().take_copied();
 }
 
 EXPORT void GOMP_single_copy_end(void* data) {
   if (!member.spans) return HIROBA_REAL(GOMP_single_copy_end)(data);
-  *regions().copied() = data;
-  regions().barrier();
+  regions().give_copied(data);
 }
 
 // ---- exclusion ---------------------------------------------------------------------------------------------------
 
 EXPORT void GOMP_critical_start() {
   if (!regions().started()) return HIROBA_REAL(GOMP_critical_start)();
-  words::lock(regions().critical_lock());
+  words::lock(&regions().locks().critical);
 }
 EXPORT void GOMP_critical_end() {
   if (!regions().started()) return HIROBA_REAL(GOMP_critical_end)();
-  words::unlock(regions().critical_lock());
+  words::unlock(&regions().locks().critical);
 }
 // `name`: a variable of the program, of the size of a pointer, that belongs to the name.
 EXPORT void GOMP_critical_name_start(void** name) {
@@ -109,9 +107,9 @@ EXPORT void GOMP_critical_name_end(void** name) {
 }
 EXPORT void GOMP_atomic_start() {
   if (!regions().started()) return HIROBA_REAL(GOMP_atomic_start)();
-  words::lock(regions().atomic_lock());
+  words::lock(&regions().locks().atomic);
 }
 EXPORT void GOMP_atomic_end() {
   if (!regions().started()) return HIROBA_REAL(GOMP_atomic_end)();
-  words::unlock(regions().atomic_lock());
+  words::unlock(&regions().locks().atomic);
 }
