@@ -47,18 +47,23 @@ bool Queues::take_fixed(Member& member) const {
   return loop.first < loop.last;
 }
 
-// A rank's queue has its block of the iterations, so that its threads work on the same memory in each such loop.
+// A rank's queue has its block of the iterations, so that its threads work on the same memory in each such loop. Blocks
+// and guided chunks are multiples of the chunk that the program asks for: only the loop's last chunk may be smaller.
 bool Queues::take_from(int rank, Member& member) const {
   Loop& loop = member.loop;
   const auto ranks = static_cast<uint64_t>(loop.one_queue ? 1 : memory_->job().nranks);
   const auto takers = static_cast<uint64_t>(loop.one_queue ? member.threads : member.locals);
-  const auto bound = [&](uint64_t r) { return loop.iterations / ranks * r + std::min(r, loop.iterations % ranks); };
+  const uint64_t chunks = loop.iterations / loop.chunk + (loop.iterations % loop.chunk != 0 ? 1 : 0);
+  const auto bound = [&](uint64_t r) {
+    const uint64_t before = chunks / ranks * r + std::min(r, chunks % ranks);
+    return before == chunks ? loop.iterations : before * loop.chunk;
+  };
   const uint64_t low = bound(static_cast<uint64_t>(rank)), size = bound(static_cast<uint64_t>(rank) + 1) - low;
   int64_t* const next = &slot(rank, member).next;
   uint64_t taken = 0, count = loop.chunk;
   if (loop.kind == Loop::Kind::guided) {
     for (taken = words::load(next); taken < size;) {
-      const uint64_t left = size - taken, share = left / (2 * takers);
+      const uint64_t left = size - taken, share = left / (2 * takers) / loop.chunk * loop.chunk;
       count = std::min(left, std::max(loop.chunk, share));
       const uint64_t seen = words::swap(next, taken, taken + count);
       if (seen == taken) break;

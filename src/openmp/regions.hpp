@@ -93,6 +93,7 @@ class Regions {
   struct Locks {
     alignas(page_bytes) uint32_t atomic;
     alignas(64) uint32_t critical;
+    alignas(64) uint32_t wide;  // atomic operations on large objects
   };
   Locks& locks() const { return common_->locks; }
   // For copyprivate: thread 0 gives the data of the others, who take it after a barrier.

@@ -190,6 +190,22 @@ static void barrier_before_loop(void) {
   }
 }
 
+/* ---- chunks have the size that the program asks for, but the last ---- */
+static void sizes_of_chunks(void) {
+  int thread[1000], first[1000], wrong_sizes = 0;
+#pragma omp parallel
+  {
+    int mine = 0, before = -2;
+#pragma omp for schedule(dynamic, 7)
+    for (int i = 0; i < 1000; ++i) {
+      if (i != before + 1 || i % 7 == 0) mine = i;
+      before = i, first[i] = mine, thread[i] = omp_get_thread_num();
+    }
+  }
+  for (int i = 0; i < 1000; ++i) wrong_sizes += first[i] % 7 != 0 || thread[i] != thread[first[i]];
+  expect("iterations in chunks of another size", wrong_sizes, 0);
+}
+
 /* ---- what threads ask for ---- */
 static void settings(void) {
   const int before = omp_get_max_threads();
@@ -314,8 +330,8 @@ static void memory_of_tasks(void) {
 
 int main(void) {
   for (int round = 0; round < 2; ++round) {
-    chains(), cancellation(), reductions(), barrier_before_loop(), settings(), locks_of_tasks(), threadprivate(),
-        memory_of_tasks();
+    chains(), cancellation(), reductions(), barrier_before_loop(), sizes_of_chunks(), settings(), locks_of_tasks(),
+        threadprivate(), memory_of_tasks();
   }
   if (!wrong) puts("ok");
   return wrong;
