@@ -32,6 +32,7 @@ struct alignas(128) RankBoard {
   std::atomic<int32_t> pid;       // set at start
   std::atomic<uint64_t> calls;    // collective calls entered
   char where[176];                // the last collective call or lock: "sms_barrier", "sms_lock(3)"
+  char end[40];                   // the call that ends the job: "sms_shutdown"; set before phase is started
   std::atomic<uint32_t> waiting;  // 1 while blocked in `where`
   std::atomic<int32_t> domain;    // 1 + the NUMA domain that has all its CPUs; 0: several have
   std::atomic<double> came[2];    // option stats: times of its latest two collective calls, seconds_now()
@@ -61,7 +62,7 @@ class BlockedOnBoard {
 };
 
 struct Board {
-  static constexpr uint64_t magic_value = 0x3561626f72696822;  // changes with the layout
+  static constexpr uint64_t magic_value = 0x3661626f72696822;  // changes with the layout
   std::atomic<uint64_t> magic;
   int32_t nranks, nnodes;
   // The rank that reports the error which ends the job sets it: reported | the job's exit status.

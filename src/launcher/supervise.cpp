@@ -141,17 +141,17 @@ std::string Supervisor::describe_exit(int rank, int wait_status, Phase phase) co
     text += given != 0 ? format("exited with status %d, of which the system keeps 0", given)
                        : format("exited with status %d", WEXITSTATUS(wait_status));
   }
-  if (phase == Phase::finished) return text + " after sms_shutdown";
+  if (phase == Phase::finished) return text + " after " + board_.rank(rank).end;
   if (phase == Phase::started) {
     const RankBoard& last = board_.rank(rank);
-    text += WIFSIGNALED(wait_status) ? "" : " before sms_shutdown";
+    if (!WIFSIGNALED(wait_status)) text += format(" before %s", last.end);
     if (alive_ > 0 && !WIFSIGNALED(wait_status)) text += " while other ranks still need it";
     if (last.where[0] != '\0')
       text += format(" (%s %.*s)", last.waiting != 0 ? "waiting in" : "its last call was",
                      static_cast<int>(strnlen(last.where, sizeof last.where)), last.where);
     if (const std::string locks = held_locks(last); !locks.empty()) text += " while it held " + locks;
     if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0)
-      text += "; every rank must call sms_shutdown before it ends";
+      text += format("; every rank must call %s before it ends", last.end);
   }
   if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGKILL) {
     const MemoryState now = memory_state();

@@ -145,6 +145,12 @@ Status redirect(const std::vector<char*>& fences, const Code& code, const Progra
   return {};
 }
 
+// An exchange with memory needs no prefix.
+bool is_atomic(const ZydisDecodedInstruction& instruction) {
+  return (instruction.attributes & ZYDIS_ATTRIB_HAS_LOCK) != 0 ||
+         (instruction.mnemonic == ZYDIS_MNEMONIC_XCHG && instruction.raw.modrm.mod != 3);
+}
+
 }  // namespace
 
 Status prepare_code(const Program& program) {
@@ -163,10 +169,11 @@ Status prepare_code(const Program& program) {
     }
     if (std::memcmp(code.begin + at, fence, std::min(sizeof fence, code.bytes - at)) == 0)
       fences.push_back(code.begin + at);
-    else if ((instruction.attributes & ZYDIS_ATTRIB_HAS_LOCK) != 0)
+    else if (is_atomic(instruction))
       return Status::error(
           "an atomic operation at %p of the program is an instruction, which would act on this rank's copy "
-          "alone; compile all files with -fno-inline-atomics (hirobacc -fopenmp-nodes does)",
+          "alone; compile all files with -fno-inline-atomics and, if they call __sync_fetch_and_add and its kin, with "
+          "-include hiroba/sync_calls.h (hirobacc -fopenmp-nodes does both)",
           static_cast<void*>(code.begin + at));
     at += instruction.length;
   }

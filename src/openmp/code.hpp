@@ -1,6 +1,6 @@
 // The instructions of the program that would act on this rank's copies of shared memory alone. A fence, which GCC makes
 // of `flush`, becomes a call, here in memory. Atomic operations that are no calls cannot be mended: the program has to
-// be compiled with -fno-inline-atomics.
+// be compiled with -fno-inline-atomics and sync_calls.h.
 #pragma once
 
 #include "base/status.hpp"

@@ -276,10 +276,39 @@ static void nesting(void) {
   expect("nested regions", inner, 45.0 * omp_get_max_threads());
 }
 
+// The older atomic operations of GCC, which -fno-inline-atomics leaves instructions.
+static void sync_calls(void) {
+  enum { few = 60 };
+  static int counts[few];
+  static unsigned char bytes[few];
+  static volatile int lock;
+  int count = 0, guarded = 0;
+  long most = 0;
+  const int* last = NULL;
+  memset(counts, 0, sizeof counts);
+#pragma omp parallel for schedule(dynamic)
+  for (int i = 0; i < few; ++i) {
+    counts[__sync_fetch_and_add(&count, 1)] = 1;
+    __sync_xor_and_fetch(&bytes[i / 2], 1);
+    for (long seen = most; seen < i && !__sync_bool_compare_and_swap(&most, seen, i);) seen = most;
+    (void)__sync_val_compare_and_swap(&last, NULL, &counts[0]);
+    while (__sync_lock_test_and_set(&lock, 1)) {
+    }
+    ++guarded;
+    __sync_lock_release(&lock);
+  }
+  int right = 0;
+  for (int i = 0; i < few; ++i) right += counts[i] == 1 && bytes[i] == 0;
+  expect("counts of __sync", right, few);
+  expect("the most of __sync", (double)most, few - 1);
+  expect("a pointer of __sync", last == counts, 1);
+  expect("a lock of __sync", guarded, few);
+}
+
 int main(int argc, char** argv) {
   expect("argv", argc == 2 && strcmp(argv[1], "word") == 0, 1);
   for (int round = 0; round < 3; ++round) {
-    regions(), loops(), shares(), exclusion(), tasks(), memory(), nesting();
+    regions(), loops(), shares(), exclusion(), tasks(), memory(), nesting(), sync_calls();
     if (argc > 2) flush();
   }
   flush();

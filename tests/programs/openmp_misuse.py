@@ -73,6 +73,20 @@ class Misuse(unittest.TestCase):
         self.assertEqual(status, 1, output)
         self.assertIn("link it by hirobacc -fopenmp-nodes", output)
 
+    def test_libgomp_named_by_the_makefile(self) -> None:
+        program = self.build("names_libgomp", COUNT, "-fopenmp-nodes", "-lgomp")
+        status, output = self.run_job("-n", "2", program)
+        self.assertEqual((status, output), (0, "2\n"))
+
+    def test_libgomp_too_early(self) -> None:
+        library = Path(HIROBARUN).resolve().parent.parent / "lib"
+        words = ["-fopenmp", "-fPIE", "-Wl,-no-pie,--no-relax,-Ttext-segment=0x200000000000,--no-as-needed", "-lgomp"]
+        rest = [f"-L{library}", f"-Wl,-rpath,{library}", "-lhiroba_openmp", "-lhiroba"]
+        program = self.build("too_early", COUNT, *words, *rest)
+        status, output = self.run_job("-n", "2", program)
+        self.assertEqual(status, 1, output)
+        self.assertIn("is linked before libhiroba_openmp", output)
+
     def test_exit_in_a_region(self) -> None:
         program = self.build("leaves", COUNT, "-fopenmp-nodes")
         for thread in "01":

@@ -23,6 +23,7 @@ OPENMP_LINK = (
     *("-Wl,--push-state,--no-as-needed", "-lhiroba_openmp", "-lhiroba", "-Wl,--pop-state"),
 )
 NOT_OVER_NODES = ("-static", "-static-pie", "-no-pie", "-fno-pie", "-fno-PIE", "-mcmodel=medium")
+FORTRAN = (".f", ".for", ".ftn", ".fpp", ".f90", ".f95", ".f03", ".f08")
 NAMES = (b"hiroba", b"sms_", b"smint_", b"xmp", b"mpc_")  # parts of all names of the library
 
 
@@ -58,6 +59,8 @@ def compile_or_link(command: Command, installation: Installation) -> int:
     if command.over_nodes and command.has(*NOT_OVER_NODES):
         print("hirobacc: error: -fopenmp-nodes with -static, -no-pie or a code model: leave that out", file=sys.stderr)
         return 1
+    if command.over_nodes and not any(name.lower().endswith(FORTRAN) for name in command.others):
+        command.given = ["-include", f"{installation.headers}/sync_calls.h", *command.given]
     plain = not command.show and is_plain(command, installation.headers)
     if plain and not command.links:
         become(command.cc, command.given)
@@ -73,6 +76,8 @@ def compile_or_link(command: Command, installation: Installation) -> int:
         if isinstance(ended, int):
             return ended
         linked = [*ended, *linked]
+    if command.over_nodes:  # before libgomp, which makefiles name themselves
+        return become(command.cc, [*linked, *command.given])
     return become(command.cc, [*command.given, *linked])
 
 

@@ -34,7 +34,7 @@ std::string whereabouts(Board& board, const std::vector<int>& ranks, size_t most
     const Phase phase = at.phase;
     if (phase == Phase::launched) continue;
     const std::string call(at.where, strnlen(at.where, sizeof at.where));
-    const std::string place = phase == Phase::finished  ? "after sms_shutdown"
+    const std::string place = phase == Phase::finished  ? "after " + std::string(at.end)
                               : phase == Phase::leaving ? "after its call of exit"
                               : call.empty()            ? "before its first collective call"
                                                         : (at.waiting != 0 ? "in " : "after ") + call;

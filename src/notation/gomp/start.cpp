@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/log.hpp"
+#include "base/phrases.hpp"
 #include "openmp/openmp.hpp"
 #include "process/process.hpp"
 #include "sms.h"
@@ -39,6 +40,16 @@ void check_program(const Program& program) {
           "this OpenMP program lies at %#lx, and must lie at %#lx, so that all ranks share its variables; link it by "
           "hirobacc -fopenmp-nodes, or with the flags of `pkg-config --libs hiroba_openmp`",
           program.begin, shared_base);
+}
+
+// A makefile that names libgomp itself may do so too early.
+void check_order() {
+  Dl_info found = {}, here = {};
+  dladdr(dlsym(RTLD_DEFAULT, "GOMP_parallel"), &found);
+  dladdr(reinterpret_cast<void*>(check_program), &here);
+  if (found.dli_fbase == here.dli_fbase) return;
+  end_job(1, "%s is linked before libhiroba_openmp and takes its place; name it after it, or leave it to -fopenmp",
+          found.dli_fname);
 }
 
 // All ranks need libraries at the same addresses, because variables of the program may point to them: the program
@@ -157,6 +168,14 @@ EXPORT int __libc_start_main(Main main, int argc, char** argv, void (*init)(), v
     return HIROBA_REAL(__libc_start_main)(main, argc, argv, init, fini, loader_fini, stack_end);
   const Program program = this_program();
   check_program(program);
+  check_order();
+  phrases() = {.end = "the end of the program",
+               .bring_pages = "a read of each",
+               .free_object = "free",
+               .resize_object = "realloc",
+               .allocate_array = "malloc",
+               .set_homes = "HIROBA_HOMES=migrating",
+               .move_homes = "a static schedule"};
   keep_addresses(argv);
   sms_startup(nullptr, nullptr);
   check_addresses(dlsym(RTLD_NEXT, "printf"), "printf");
