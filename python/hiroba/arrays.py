@@ -16,7 +16,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
 
 from hiroba import boxes, job, table
 from hiroba.job import library
@@ -24,6 +23,9 @@ from hiroba.library import Error, Range, Statistics
 from hiroba.places import calling_place
 from hiroba.requests import Request
 from hiroba.watch import watch
+
+if TYPE_CHECKING:  # which takes as long to import as all that is here
+    from numpy.typing import ArrayLike, DTypeLike
 
 __all__ = ["Array", "array", "empty", "from_function", "full", "is_shared", "ones", "zeros"]
 

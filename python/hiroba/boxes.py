@@ -6,22 +6,20 @@ numpy.newaxis make. A diagonal, or a reshaped part, is none."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(NamedTuple):
     """What a view has of an axis of the array: elements first, first+step, ... (count of them), along axis `along` of
     the view; None if it has one element there."""
 
     first: int
     step: int
-    count: int
+    length: int
     along: int | None
 
 
-@dataclass(frozen=True)
-class View:
+class View(NamedTuple):
     """Bytes from the array's first element, shape, strides in bytes, bytes of an element."""
 
     offset: int
@@ -71,7 +69,7 @@ def inside(run: Run, low: int, high: int) -> tuple[int, int]:
         begin, end = -((run.first - low) // run.step), -((run.first - high) // run.step)
     else:
         begin, end = -((high - 1 - run.first) // -run.step), -((low - 1 - run.first) // -run.step)
-    begin, end = max(begin, 0), min(end, run.count)
+    begin, end = max(begin, 0), min(end, run.length)
     return (begin, end) if begin < end else (0, 0)
 
 
@@ -91,6 +89,6 @@ def sections_of(runs: Sequence[Run]) -> list[tuple[int, int, int]]:
     """Base, length and step per axis of the array, with steps of at least 1."""
     out = []
     for run in runs:
-        first = run.first if run.step > 0 else run.first + run.step * (run.count - 1)
-        out.append((first, run.count, abs(run.step)))
+        first = run.first if run.step > 0 else run.first + run.step * (run.length - 1)
+        out.append((first, run.length, abs(run.step)))
     return out

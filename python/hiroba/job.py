@@ -9,7 +9,6 @@ import os
 import signal
 import sys
 import threading
-import traceback
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -63,6 +62,8 @@ class Interrupts:
             if got[0] != signal.SIGINT or self.taken.wait(self.seconds):
                 self.taken.clear()
                 continue
+            import traceback
+
             frame = sys._current_frames().get(threading.main_thread().ident or 0)
             lines = "".join(traceback.format_stack(frame))
             fail(f"Interrupted in a call that does not end (most recent call last):\n{lines}KeyboardInterrupt")
@@ -70,10 +71,14 @@ class Interrupts:
 
 def report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     """Ends the job with the traceback of an exception."""
+    import traceback
+
     fail("".join(traceback.format_exception(kind, error, trace)), trace)
 
 
 def fail(text: str, trace: TracebackType | None = None) -> None:
+    import traceback
+
     sys.stdout.flush()
     frames = [each for each in traceback.extract_tb(trace) if not each.filename.startswith(PACKAGE)]
     place = f"{frames[-1].filename.rpartition('/')[2]}:{frames[-1].lineno}" if frames else "Python"

@@ -115,7 +115,7 @@ FUNCTIONS = {
 def path() -> str:
     """Where the library is: beside an installed package, in a wheel, or where the system looks for libraries."""
     here = pathlib.Path(__file__).resolve().parent
-    for file in (here / "lib" / "libhiroba.so", here.parents[2] / "libhiroba.so", *built(here)):
+    for file in (here / "native" / "lib" / "libhiroba.so", here.parents[2] / "libhiroba.so", *built(here)):
         if file.exists():
             return str(file)
     return "libhiroba.so"

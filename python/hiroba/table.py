@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bisect
 import ctypes
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,8 +16,7 @@ from hiroba.library import Error
 MOST_DIMS = 8  # of sms_mapalloc
 
 
-@dataclass(frozen=True)
-class Shared:
+class Shared(NamedTuple):
     """An array in shared memory."""
 
     address: int

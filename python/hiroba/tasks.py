@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-import traceback
 from collections.abc import Callable, Iterable
 
 import numpy as np
@@ -66,6 +65,8 @@ def run(number: int) -> None:
     try:
         bodies.pop(number)()
     except BaseException as error:
+        import traceback
+
         job.fail("".join(traceback.format_exception(error)), error.__traceback__)
 
 

@@ -18,6 +18,9 @@ def main() -> None:
     examples = re.findall(r"```python\n(.*?)```", arguments.page.read_text(), re.DOTALL)
     if not examples:
         sys.exit(f"no examples in {arguments.page}")
+    for program in (arguments.page.parents[1] / "examples").glob("*.py"):
+        if program.read_text() not in examples:
+            sys.exit(f"{arguments.page} has another text than {program}")
     for ranks, nodes in ((3, 2), (1, 1)):
         for example in examples:
             with tempfile.TemporaryDirectory() as folder:
