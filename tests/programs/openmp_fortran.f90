@@ -77,8 +77,32 @@ program main
   deallocate (own)
   !$omp end parallel
   if (total /= 0) call fails('a threadprivate allocatable array')
+  total = 3
+  sum = 0
+  !$omp parallel do schedule(static, 1)
+  do i = 1, 50
+    call apply(more, i)
+  end do
+  if (sum /= 50*3) call fails('an internal procedure as an argument')
   if (.not. wrong) print '(a)', 'ok'
 contains
+  ! Uses variables of the program: its address is that of code on the stack.
+  integer function more(i)
+    integer, intent(in) :: i
+    more = i - i + total
+  end function
+  subroutine apply(f, i)
+    interface
+      integer function f(i)
+        integer, intent(in) :: i
+      end function
+    end interface
+    integer, intent(in) :: i
+    integer :: value
+    value = f(i)
+    !$omp atomic
+    sum = sum + value
+  end subroutine
   subroutine fails(what)
     character(*), intent(in) :: what
     print *, what, ' is wrong'

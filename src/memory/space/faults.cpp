@@ -27,6 +27,7 @@
 #include "memory/space/ended_memory.hpp"
 #include "memory/space/fault_kind.hpp"
 #include "memory/space/program.hpp"
+#include "memory/space/trampoline.hpp"
 
 extern "C" int __sigaction(int, const struct sigaction*, struct sigaction*) __attribute__((weak));
 
@@ -236,7 +237,8 @@ void handle(int signal, siginfo_t* info, void* context) {
   } else if (p == nullptr || !by_access || signal == SIGTRAP || !p->space.contains(info->si_addr)) {
     if (by_access && signal != SIGTRAP) bad_access.store(info->si_addr), had_bad_access.store(true);
     pass_on(signal, info, context);
-  } else if (!record(*p, *info, state) && !open_touched(*p, *info) && !serve(*p, info->si_addr, fault_kind(state))) {
+  } else if (!follow_trampoline(state) && !record(*p, *info, state) && !open_touched(*p, *info) &&
+             !serve(*p, info->si_addr, fault_kind(state))) {
     refuse(*p, signal, info->si_addr);
   }
   errno = saved;
