@@ -152,7 +152,7 @@ bool process_started() { return process().memory != nullptr; }
 bool launched_with_others() {
   if (!Job::in_environment()) return !launching_mpi().empty();
   Job job;
-  return Job::from_environment(job).ok() && job.nranks > 1;
+  return !Job::from_environment(job).ok() || job.nranks > 1;  // the start of the job tells what is wrong
 }
 
 Memory& process_memory(const char* call) {

@@ -100,6 +100,13 @@ class Misuse(unittest.TestCase):
         self.assertNotEqual(status, 0, output)
         self.assertIn("the stack of a thread", output)
 
+    def test_what_hirobarun_gives_is_lost(self) -> None:
+        program = self.build("lost", COUNT, "-fopenmp-nodes")
+        shell = f'for i in $(seq 3 40); do eval "exec $i>&-"; done; exec {program}'
+        status, output = self.run_job("-n", "2", "bash", "-c", shell)
+        self.assertNotEqual(status, 0, output)
+        self.assertIn("the descriptors that hirobarun opened are closed", output)
+
     def test_alone(self) -> None:
         program = self.build("alone", COUNT, "-fopenmp-nodes")
         environment = {**os.environ, "OMP_NUM_THREADS": "3"}
