@@ -12,7 +12,7 @@ import threading
 from types import FrameType, TracebackType
 from typing import Any
 
-from hiroba.library import Error, load
+from hiroba.library import Error, load, mark_children
 from hiroba.places import PACKAGE
 
 __all__ = ["Error", "node", "nodes", "rank", "size"]
@@ -28,6 +28,7 @@ def number(name: str) -> int:
 
 def start() -> None:
     library.sms_startup(None, None)
+    mark_children(number("sms_nprocs"))
     sys.excepthook = report
     atexit.register(end)
     os.register_at_fork(after_in_child=in_child)

@@ -19,6 +19,7 @@ import hiroba
 
 TUNABLES = "glibc.rtld.optional_static_tls=4096"  # docs/dependencies.md, jemalloc
 STARTED_AGAIN = "HIROBA_PYTHON_PRELOADED"
+OF_RANK = "PYTHON_HIROBA_PROCESS"  # the process that is a rank; no option of the library
 
 INT, LONG, POINTER, TEXT = ctypes.c_int, ctypes.c_int64, ctypes.c_void_p, ctypes.c_char_p
 
@@ -135,6 +136,7 @@ def is_preloaded() -> bool:
 @functools.cache
 def load() -> ctypes.CDLL:
     """Returns the library with its functions declared; executes the interpreter again if it is not preloaded."""
+    leave_job_of_parent()
     if not is_preloaded():
         execute_again()
     library = ctypes.CDLL(None)
@@ -142,6 +144,23 @@ def load() -> ctypes.CDLL:
     declare(library, FUNCTIONS)
     forget_preload()
     return library
+
+
+def leave_job_of_parent() -> None:
+    """A process that a rank has started (multiprocessing, subprocess) has its environment, but is no rank. As a job of
+    one it has no memory elsewhere, so it can do without the replaced functions; and it cannot be executed again,
+    because it has read what its parent has sent."""
+    process, _, ranks = os.environ.get(OF_RANK, "").partition(" of ")
+    if process in ("", str(os.getpid())):
+        return
+    if os.environ.pop("HIROBA_JOB", None) is None and ranks != "1":
+        raise ImportError("a process that a rank has started is no rank, and cannot use hiroba under mpirun or srun")
+    if not is_preloaded():
+        ctypes.CDLL(path(), ctypes.RTLD_GLOBAL)
+
+
+def mark_children(ranks: int) -> None:
+    os.environ[OF_RANK] = f"{os.getpid()} of {ranks}"
 
 
 def check_version(library: ctypes.CDLL) -> None:

@@ -129,6 +129,16 @@ def files() -> None:
     print("well")
 
 
+def spawns() -> None:
+    """Its workers import this file, and so are jobs of one, each with an array of its own."""
+    import multiprocessing
+
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.map(len, [A[:10]]) == [10]
+    hiroba.barrier()
+    print("well")
+
+
 def adds_on_all_ranks() -> None:
     for array in (A,):
         array += 1
@@ -141,4 +151,5 @@ def starts_programs() -> None:
     print(subprocess.run(["env"], capture_output=True, text=True, check=True).stdout.count("LD_PRELOAD"))
 
 
-globals()[sys.argv[1]]()
+if __name__ == "__main__":
+    globals()[sys.argv[1]]()

@@ -85,6 +85,10 @@ class Endings(unittest.TestCase):
     def test_no_room_names_what_has_it(self) -> None:
         self.fails("too_much", "array the big one has 8 MiB")
 
+    def test_processes_that_a_rank_starts_are_no_ranks(self) -> None:
+        self.works("spawns")
+        self.works("spawns", python=True)
+
     def test_fork(self) -> None:
         job = self.run_case("forks")
         self.assertEqual(job.returncode, 0, job.stderr)

@@ -1,0 +1,54 @@
+"""Parts of views, against NumPy's slices of random arrays."""
+
+from __future__ import annotations
+
+import random
+import unittest
+
+import numpy as np
+from hiroba.boxes import View, part_of, runs_of, sections_of
+
+
+def view_of(view: np.ndarray, array: np.ndarray) -> View:
+    begin = view.__array_interface__["data"][0] - array.__array_interface__["data"][0]
+    return View(begin, view.shape, view.strides)
+
+
+class Boxes(unittest.TestCase):
+    def test_random_views(self) -> None:
+        draw = random.Random(1)
+
+        def index(n: int) -> int | slice:
+            if draw.random() < 0.2:
+                return draw.randrange(n)
+            return slice(draw.randrange(n), draw.randrange(n + 1), draw.choice([1, 1, 2, 3, -1, -2, None]))
+
+        for _ in range(3000):
+            shape = tuple(draw.randint(1, 6) for _ in range(draw.randint(1, 4)))
+            array = np.arange(np.prod(shape)).reshape(shape)
+            view = array[tuple(index(n) for n in shape)]
+            if np.ndim(view) == 0 or view.size == 0:
+                continue
+            view = view.T if draw.random() < 0.3 else view
+            runs = runs_of(view_of(view, array), shape, array.itemsize)
+            assert runs is not None
+            low = [draw.randrange(n) for n in shape]
+            length = [draw.randint(0, n - first) for n, first in zip(shape, low, strict=True)]
+            box = array[tuple(slice(first, first + n) for first, n in zip(low, length, strict=True))]
+            self.assertEqual(set(view[part_of(runs, view.ndim, low, length)].flat), set(view.flat) & set(box.flat))
+            sections = tuple(slice(b, b + (n - 1) * step + 1, step) for b, n, step in sections_of(runs))
+            self.assertEqual(set(array[sections].flat), set(view.flat))
+
+    def test_no_boxes(self) -> None:
+        array = np.arange(100.0).reshape(10, 10)
+        for view in (
+            np.diagonal(array),
+            array.reshape(-1),
+            array[:, :5].view("f4"),
+            np.broadcast_to(array[0], (3, 10)),
+        ):
+            self.assertIsNone(runs_of(view_of(view, array), array.shape, array.itemsize))
+
+
+if __name__ == "__main__":
+    unittest.main()
