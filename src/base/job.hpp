@@ -32,7 +32,7 @@ struct alignas(128) RankBoard {
   std::atomic<int32_t> pid;       // set at start
   std::atomic<uint64_t> calls;    // collective calls entered
   char where[176];                // the last collective call or lock: "sms_barrier", "sms_lock(3)"
-  char end[40];                   // the call that ends the job: "sms_shutdown"; set before phase is started
+  char end[40];                   // the call that ends the job: "sms_shutdown"
   std::atomic<uint32_t> waiting;  // 1 while blocked in `where`
   std::atomic<int32_t> domain;    // 1 + the NUMA domain that has all its CPUs; 0: several have
   std::atomic<double> came[2];    // option stats: times of its latest two collective calls, seconds_now()
@@ -43,6 +43,11 @@ struct alignas(128) RankBoard {
   // with 1); else 0.
   std::atomic<int32_t> exit_status;
 
+  // From here on the launcher counts on this rank.
+  void start(const char* end_call) {
+    std::strncpy(end, end_call, sizeof end - 1);
+    phase = Phase::started;
+  }
   void show(const char* text) { std::strncpy(where, text, sizeof where - 1); }
 };
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 
 #include "base/limits.hpp"
 #include "base/log.hpp"
@@ -161,8 +160,7 @@ Status join(MemoryParts& p, const Options& options, const std::function<Status(T
   RankBoard& self = p.board->rank(job.rank);
   self.pid = getpid();
   self.domain = 1 + numa_domain_of(cpus_of_rank());
-  std::strncpy(self.end, phrases().end, sizeof self.end - 1);
-  self.phase = Phase::started;  // from here on the launcher counts on this rank
+  self.start(phrases().end);
   Transport::Config config;
   config.job = job, config.board = p.board, config.base = p.space.base(), config.extent = p.layout.extent();
   config.timeout = options.number("timeout"), config.threads_per_rank = threads_per_rank();

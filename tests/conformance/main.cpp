@@ -96,7 +96,7 @@ Status start(TestJob& t) {
   Transport::Config config;
   config.job = t.job, config.base = t.base, config.extent = extent, config.timeout = 20;
   HIROBA_TRY(map_board(t.job, config.board));
-  config.board->rank(t.rank()).phase = Phase::started;
+  config.board->rank(t.rank()).start("the end of the test");
   t.message_handler = t.transport->add_handler(on_message, &t);
   t.relay_handler = t.transport->add_handler(on_relayed, &t);
   t.claim_handler = t.transport->add_handler(on_claim, &t);

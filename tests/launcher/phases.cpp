@@ -26,7 +26,7 @@ static bool perform(const std::string& step, const Job& job, Board& board) {
   const size_t equals = step.find('=');
   const std::string name = step.substr(0, equals), value = equals == std::string::npos ? "" : step.substr(equals + 1);
   const int number = std::atoi(value.c_str());
-  if (name == "start") mine.phase = Phase::started;
+  if (name == "start") mine.start("sms_shutdown");
   else if (name == "finish") mine.phase = Phase::finished;
   else if (name == "abort") board.aborting = Board::reported | static_cast<uint32_t>(number);
   else if (name == "where") std::strncpy(mine.where, value.c_str(), sizeof mine.where - 1), mine.waiting = 1;
