@@ -26,6 +26,7 @@
 #include "memory/heap/heap.hpp"
 #include "memory/homes/homes.hpp"
 #include "memory/numa/affinity.hpp"
+#include "memory/page_runs.hpp"
 #include "memory/past_cache.hpp"
 #include "memory/preloads.hpp"
 #include "memory/replicas.hpp"
@@ -64,7 +65,7 @@ class Memory {
   [[HIROBA_SHOWN]] Homes& homes() const;
   Locks& locks() const;
   Conditions& conditions() const;
-  Preloads& preloads() const;
+  [[HIROBA_SHOWN]] Preloads& preloads() const;
   [[HIROBA_SHOWN]] Atomics& atomics() const;
   SystemAccess& system_access() const;
   Replicas& replicas() const;

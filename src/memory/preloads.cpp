@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "memory/page_runs.hpp"
 #include "memory/parts.hpp"
 #include "memory/section_pages.hpp"
 
@@ -12,15 +13,38 @@ PageSet Preloads::here() const {
   return parts_.cache == nullptr ? PageSet() : PageSet(parts_.cache->copies.valid_runs());
 }
 
-void Preloads::start(const PageSet& pages) {
+void Preloads::start(const PageSet& pages) { start(pages, false); }
+void Preloads::try_out(const PageSet& pages) { start(pages, true); }
+
+void Preloads::start(const PageSet& pages, bool on_trial) {
   bool any = false;
   for (const PageRun& run : pages.runs()) {
     Array* const array = parts_.table.live(run.first);  // it may have been freed since
     if (array == nullptr || parts_.cache == nullptr) continue;
-    any =
-        parts_.cache->fetches.start_preload(*array, run.first, std::min(array->end_page, run.first + run.pages)) || any;
+    const uint64_t end = std::min(array->end_page, run.first + run.pages);
+    any = parts_.cache->fetches.start_preload(*array, run.first, end, on_trial) || any;
   }
   if (any) parts_.transport->linger();
+}
+
+void Preloads::note() {
+  if (parts_.cache != nullptr) parts_.cache->fetches.notes.begin();
+}
+
+PageSet Preloads::noted() {
+  if (parts_.cache == nullptr) return {};
+  std::vector<PageRun> runs = parts_.cache->fetches.notes.end();
+  merge_runs(runs);
+  return PageSet(std::move(runs));
+}
+
+PageSet Preloads::unused(const PageSet& pages) const {
+  std::vector<PageRun> out;
+  for (const PageRun& run : pages.runs())
+    for (uint64_t page = run.first; page < run.first + run.pages; ++page)
+      if (parts_.states.flag(page, PageStates::guessed)) out.push_back({page, 1});
+  merge_runs(out);
+  return PageSet(std::move(out));
 }
 
 void Preloads::wait() {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/shown.hpp"
 #include "memory/array.hpp"
 #include "section/section.hpp"
 
@@ -25,7 +26,7 @@ class Preloads {
   explicit Preloads(MemoryParts& parts) : parts_(parts) {}
 
   Status start(const void* array, std::span<const Range> ranges, Ticket* ticket = nullptr);
-  Status start_bytes(const void* address, size_t bytes);
+  [[HIROBA_SHOWN]] Status start_bytes(const void* address, size_t bytes);
   void wait();  // for all fetches
   void wait(Ticket ticket);
   // Returns true if all of its fetches have ended. Does not block.
@@ -33,9 +34,18 @@ class Preloads {
 
   // Returns the pages of other nodes that are here; start() fetches them again.
   PageSet here() const;
-  void start(const PageSet& pages);
+  [[HIROBA_SHOWN]] void start(const PageSet& pages);
+
+  // Notes the pages that accesses bring from now on, until noted(), which returns the first thousands of them.
+  [[HIROBA_SHOWN]] void note();
+  [[HIROBA_SHOWN]] PageSet noted();
+  // Fetches pages of which some may not be used any more: each access then costs a fault, without a message, and
+  // unused() returns those of them that nobody has accessed.
+  [[HIROBA_SHOWN]] void try_out(const PageSet& pages);
+  [[HIROBA_SHOWN]] PageSet unused(const PageSet& pages) const;
 
  private:
+  void start(const PageSet& pages, bool on_trial);
   bool start_box(Array& array, const Section& section, PageRun& run);
 
   MemoryParts& parts_;

@@ -12,6 +12,13 @@
 
 namespace hiroba::openmp {
 
+namespace {
+
+LearntPages::Place place_of(const void* code) { return reinterpret_cast<LearntPages::Place>(code); }
+LearntPages::Place place_of(Function function) { return reinterpret_cast<LearntPages::Place>(function); }
+
+}  // namespace
+
 OutsideTeam::OutsideTeam(bool counts) : before_(member) {
   member = {};
   member.inside = before_.spans || before_.inside;
@@ -58,6 +65,7 @@ Status Regions::begin(Memory& memory, const Program& program) {
   HIROBA_TRY(variables_.allocate(memory));
   most_ = std::max(Stacks::least_most, *std::max_element(threads_of_rank_.begin(), threads_of_rank_.end()));
   HIROBA_TRY(stacks_.allocate(memory, most_));
+  learnt_.start(memory);
   return queues_.allocate(memory);
 }
 
@@ -98,19 +106,22 @@ int Regions::team(Function function, unsigned asked) const {
 }
 
 // After the barrier nobody uses the words of the interval before it any more, in which there were `shares` loops.
-void Regions::wait_for_ranks(const char* call, uint64_t shares) {
+// Then the threads of this rank go on at `place`, if it is known.
+void Regions::wait_for_ranks(const char* call, uint64_t shares, LearntPages::Place place) {
   const InRuntime runtime;
+  learnt_.end();
   require(memory_->consistency().barrier(call));
   queues_.clear(barriers_, shares);
   cancellation_.clear(barriers_);
   ++barriers_;
+  if (place != 0) learnt_.begin(place);
 }
 
 void Regions::run(const Work& work) {
   Order& order = common_->order;
   settings_ = RegionSettings::current();
   order = {work, settings_, give_variables(work.data), false, 0};
-  wait_for_ranks("the start of a parallel region");
+  wait_for_ranks("the start of a parallel region", 0, place_of(work.function));
   run_share(work);
 }
 
@@ -141,11 +152,14 @@ void* Regions::take_copied() {
 int Regions::serve() {
   for (;;) {
     wait_for_ranks("the start of a parallel region");
+    require(memory_->preloads().start_bytes(&common_->order, sizeof common_->order));
+    learnt_.expect();
     const Order order = common_->order;
     if (order.ends) return order.status;
     if (order.settings != settings_) order.settings.apply();
     settings_ = order.settings;
     if (order.gives_variables) variables_.take();
+    learnt_.begin(place_of(order.work.function));
     run_share(order.work);
   }
 }
@@ -174,7 +188,8 @@ void Regions::run_share(const Work& work) {
   }
   // Threads that have left a cancelled region have begun fewer loops than others.
   if (cancellation_.region_was_cancelled()) shares_ = Queues::slots;
-  wait_for_ranks("the end of a parallel region", shares_);
+  constexpr LearntPages::Place after = 1;  // the serial part after a region is a place, too
+  wait_for_ranks("the end of a parallel region", shares_, place_of(work.function) + after);
   cancellation_.end_region();
 }
 
@@ -201,9 +216,9 @@ void Regions::run_member(void* argument) {
 }
 
 // The threads of the rank meet, with their tasks done; then the ranks; then the threads go on.
-void Regions::barrier() {
+void Regions::barrier(const void* place) {
   HIROBA_REAL(GOMP_barrier)();
-  if (member.local == 0) wait_for_ranks("a barrier of OpenMP", member.shares);
+  if (member.local == 0) wait_for_ranks("a barrier of OpenMP", member.shares, place_of(place));
   if (member.locals > 1) HIROBA_REAL(GOMP_barrier)();
   ++member.barriers;
   member.shares = member.has_loop ? 1 : 0;
@@ -220,12 +235,12 @@ void* Regions::team_memory(size_t bytes) {
 
 // The ranks may call the barrier of the memory floor only if all do: they count who has come until all have, or the
 // region is cancelled. Who cancels it comes to no barrier, so not both can happen.
-bool Regions::barrier_or_cancel() {
-  if (!cancellation_.on()) return barrier(), false;
+bool Regions::barrier_or_cancel(const void* place) {
+  if (!cancellation_.on()) return barrier(place), false;
   if (HIROBA_REAL(GOMP_barrier_cancel)()) return true;
   if (member.local == 0) {
     if (!cancellation_.meet()) return true;
-    wait_for_ranks("a barrier of OpenMP", member.shares);
+    wait_for_ranks("a barrier of OpenMP", member.shares, place_of(place));
   }
   ++member.barriers;
   member.shares = member.has_loop ? 1 : 0;

@@ -10,6 +10,7 @@
 
 #include "memory/memory.hpp"
 #include "openmp/cancellation.hpp"
+#include "openmp/learnt_pages.hpp"
 #include "openmp/member.hpp"
 #include "openmp/queues.hpp"
 #include "openmp/runtime.hpp"
@@ -78,9 +79,10 @@ class Regions {
   int serve();           // returns the status with which the program ends
   void end(int status);  // the other ranks return from serve()
 
-  void barrier();
+  // The place is in the program, after the barrier.
+  void barrier(const void* place = __builtin_return_address(0));
   // The same in a region that can be cancelled; returns true if it is.
-  bool barrier_or_cancel();
+  bool barrier_or_cancel(const void* place = __builtin_return_address(0));
   Cancellation& cancellation() { return cancellation_; }
   // Returns memory for the team, whose threads all call it: zeros, at the same address. One of them frees it.
   void* team_memory(size_t bytes);
@@ -124,7 +126,7 @@ class Regions {
   void run_share(const Work& work);
   static void run_member(void* share);
   bool give_variables(const void* data);
-  void wait_for_ranks(const char* call, uint64_t shares = 0);
+  void wait_for_ranks(const char* call, uint64_t shares = 0, LearntPages::Place place = 0);
 
   Memory* memory_ = nullptr;
   Program program_;
@@ -134,6 +136,7 @@ class Regions {
   Cancellation cancellation_;
   Stacks stacks_;
   Queues queues_;
+  LearntPages learnt_;
   std::vector<int> threads_of_rank_;
   int all_threads_ = 1;
   int most_ = 1;  // threads of a rank

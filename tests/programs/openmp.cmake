@@ -4,7 +4,7 @@ if(NOT TARGET hiroba_openmp_shared)
 endif()
 find_program(GFORTRAN gfortran)
 set(openmp_programs "openmp:openmp.c:cc" "openmp_constructs:openmp_constructs.c:cc"
-  "openmp_streams:openmp_streams.cpp:g++")
+  "openmp_streams:openmp_streams.cpp:g++" "openmp_regions:openmp_regions.c:cc")
 if(GFORTRAN)
   list(APPEND openmp_programs "openmp_fortran:openmp_fortran.f90:gfortran")
 endif()
@@ -54,3 +54,13 @@ endforeach()
 add_test(NAME programs.openmp.misuse COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/openmp_misuse.py
   $<TARGET_FILE:hirobarun> ${CMAKE_BINARY_DIR}/bin/hirobacc ${CMAKE_BINARY_DIR}/tests/programs/openmp_misuse)
 set_tests_properties(programs.openmp.misuse PROPERTIES TIMEOUT 120)
+
+# Pages that come again are learnt.
+hiroba_wires_built(wires)
+foreach(wire ${wires})
+  string(REPLACE "-" ";--mpi;" words ${wire})
+  add_test(NAME programs.openmp_regions.${wire} COMMAND Python3::Interpreter
+    ${CMAKE_CURRENT_SOURCE_DIR}/openmp_regions.py $<TARGET_FILE:hirobarun>
+    ${CMAKE_BINARY_DIR}/tests/programs/openmp_regions --transport ${words})
+  set_tests_properties(programs.openmp_regions.${wire} PROPERTIES TIMEOUT 120)
+endforeach()

@@ -157,6 +157,7 @@ bool Fetches::fault(Array& array, uint64_t page, FaultKind kind) {
   if (brought == 1 && fetch.completion.left.load(std::memory_order_relaxed) > 0) prefetch_lines(copies_.bytes_of(page));
   for (uint64_t p = w.sure; p < brought; ++p) config_.states->set_flag(page + p, PageStates::guessed);
   if (brought > 0) finish(fetch);
+  notes.note(page, std::min(std::max<uint64_t>(brought, 1), w.sure));
   if (is_new && kind == FaultKind::store) config_.states->set_flag(page, PageStates::guessed);
   else config_.states->clear_flag(page, PageStates::guessed);
   if (is_new && w.pages == 1 && readahead_.finds_no_order(page)) fetch_chunk(array, run, page);
@@ -168,7 +169,7 @@ void Fetches::fetch_chunk(Array& array, const HomeRun& run, uint64_t page) {
   if (config_.readahead_pages < chunk_pages || 2 * (copies_.resident() + chunk_pages) > config_.limit_pages) return;
   const uint64_t first = std::max(run.first, page / chunk_pages * chunk_pages);
   const uint64_t end = std::min(run.first + run.pages, (page / chunk_pages + 1) * chunk_pages);
-  start_fetches(array, first, end, false);
+  start_fetches(array, first, end, {});
   finish(first, end);
 }
 
@@ -188,6 +189,7 @@ void Fetches::show_valid(Array& array, uint64_t page) {
     const uint64_t most = std::min(array.end_page, page + used);
     while (end < most && states.flag(end, PageStates::guessed) && states.take(end, PageState::valid)) ++end;
     array.faults->trials.used(page, end - page);
+    notes.note(page, end - page);
   }
   array.tracker->install(copies_.view(page), (end - page) << page_shift);
   for (uint64_t p = page; p < end; ++p) {
@@ -199,9 +201,9 @@ void Fetches::show_valid(Array& array, uint64_t page) {
 
 // ---- preloads ----------------------------------------------------------------------------------------------------
 
-bool Fetches::start_preload(Array& array, uint64_t first, uint64_t end) {
-  foresight_.note(first, end);
-  return start_fetches(array, first, end, false);
+bool Fetches::start_preload(Array& array, uint64_t first, uint64_t end, bool on_trial) {
+  if (!on_trial) foresight_.note(first, end);
+  return start_fetches(array, first, end, {.ahead = false, .on_trial = on_trial});
 }
 
 // A wrong guess costs its fetch; the pages that the program preloads are then fetched as usual.
@@ -210,7 +212,7 @@ void Fetches::preload_ahead(bool halves) {
   for (const PageRun& run : foresight_.turn()) {
     Array* const array = config_.arrays->live(run.first);  // it may have been freed since
     if (array != nullptr && (!halves || copies_.stays(*array)))
-      start_fetches(*array, run.first, std::min(array->end_page, run.first + run.pages), true);
+      start_fetches(*array, run.first, std::min(array->end_page, run.first + run.pages), {.ahead = true});
   }
 }
 
@@ -225,13 +227,14 @@ bool Fetches::leave_between() {
 }
 
 // Starts fetches in slots, so that any thread that needs one of their pages can finish them.
-bool Fetches::start_fetches(Array& array, uint64_t first, uint64_t end, bool ahead) {
+bool Fetches::start_fetches(Array& array, uint64_t first, uint64_t end, Manner manner) {
   uint64_t room = config_.limit_pages - config_.limit_pages / 4;
   bool any = false;
-  for (const HomeRun& run : array.homes) {
-    if (copies_.is_here(run) || run.first + run.pages <= first) continue;
-    if (run.first >= end) break;
-    if (ahead && !config_.transport->one_sided().defers_gets(run.rank)) continue;
+  const HomeRun* const last = array.homes.data() + array.homes.size();
+  for (const HomeRun* at = &array.home(first); at != last && at->first < end; ++at) {
+    const HomeRun& run = *at;
+    if (copies_.is_here(run)) continue;
+    if (manner.ahead && !config_.transport->one_sided().defers_gets(run.rank)) continue;
     const uint64_t run_end = std::min(run.first + run.pages, end);
     // Remote pages are fetched in several pieces at once; pages that are copied directly, in one.
     const bool direct = config_.transport->local_address(run.rank, run.first << page_shift) != nullptr;
@@ -240,7 +243,7 @@ bool Fetches::start_fetches(Array& array, uint64_t first, uint64_t end, bool ahe
     while (p < run_end && room > 0) {
       const PageState state = config_.states->state(p);
       if (state == PageState::valid || config_.states->flag(p, PageStates::replica)) {
-        if (config_.states->flag(p, PageStates::guessed)) show_valid(array, p);
+        if (!manner.on_trial && config_.states->flag(p, PageStates::guessed)) show_valid(array, p);
         ++p;
         continue;
       }
@@ -251,16 +254,19 @@ bool Fetches::start_fetches(Array& array, uint64_t first, uint64_t end, bool ahe
       }
       Fetch* const slot = free_slot();
       if (slot == nullptr) {
-        if (ahead) return any;  // no deferred get is answered before the barrier
+        if (manner.ahead) return any;  // no deferred get is answered before the barrier
         finish_slot(fetches_[slot_turn_.fetch_add(1, std::memory_order_relaxed) % most_fetches]);
         continue;
       }
       Fetch& fetch = *slot;
-      fetch.ahead = ahead;
+      fetch.ahead = manner.ahead, fetch.shown = manner.on_trial ? 0 : UINT64_MAX;
       const uint64_t coming = begin(array, run, p, std::min({run_end, p + batch, p + room}), fetch);
+      for (uint64_t i = 0; i < coming; ++i) {
+        if (manner.on_trial) config_.states->set_flag(p + i, PageStates::guessed);
+        else config_.states->clear_flag(p + i, PageStates::guessed);
+      }
       fetch.state.store(coming > 0 ? Fetch::under_way : Fetch::free, std::memory_order_release);
       count(array.counters.preloaded, coming);
-      for (uint64_t i = 0; i < coming; ++i) config_.states->clear_flag(p + i, PageStates::guessed);
       p += coming, room -= coming;
       if (direct && coming > 0) finish_slot(fetch);
       any = any || (!direct && coming > 0);

@@ -27,7 +27,8 @@ class Fetches {
   // Begins to fetch pages [first, end) of the array, as many as the cache has room for. An access to one of them waits
   // for it; finish() waits for all. Returns true if any are under way, or if this is the first preload since the last
   // drop that finds pages fetched ahead: other ranks are then likely to fetch from this rank, too.
-  bool start_preload(Array& array, uint64_t first, uint64_t end);
+  // On trial the pages stay out of the view, as guesses, until they are accessed.
+  bool start_preload(Array& array, uint64_t first, uint64_t end, bool on_trial = false);
   // Fetches ahead the pages that the program is expected to preload after the barrier. Called between
   // flush_and_drop(alone) and the barrier. `halves`: between the halves of a sync_drop it fetches preload-only arrays
   // alone, because an access to another page would wait for a home that may wait for this rank.
@@ -43,6 +44,7 @@ class Fetches {
   bool leave_between();  // true if any page was fetched in between, except those fetched ahead
 
   std::atomic<uint64_t> begun{0};  // the number of fetches until now
+  FaultNotes notes;                // of pages that accesses have brought
 
   // The array is being freed.
   void forget(const Array& array) { readahead_.forget(array); }
@@ -65,7 +67,10 @@ class Fetches {
 
   bool fetch_empty(Array& array, const HomeRun& run, uint64_t page, FaultKind kind);
   void fetch_chunk(Array& array, const HomeRun& run, uint64_t page);
-  bool start_fetches(Array& array, uint64_t first, uint64_t end, bool ahead);
+  struct Manner {
+    bool ahead = false, on_trial = false;
+  };
+  bool start_fetches(Array& array, uint64_t first, uint64_t end, Manner manner);
   uint64_t begin(Array& array, const HomeRun& run, uint64_t page, uint64_t end, Fetch& fetch);
   void copy_in(Fetch& fetch, int rank, const Piggyback* piggyback) const;
   void finish(Fetch& fetch);

@@ -1,13 +1,18 @@
-// Predicts the next preloads of a rank from its earlier ones: a program that iterates preloads the same pages in every
-// span between two drops, or in every second one (two buffers that alternate).
+// Remembers fetches, because programs repeat them. Foresight predicts the preloads of a rank: a program that iterates
+// preloads the same pages in every span between two drops, or in every second one (two buffers that alternate).
+// FaultNotes are of the pages that accesses bring, for floors above that fetch them together when the program comes to
+// a place again.
 //
-// Owner: Cache. Threads: many may call note() at once; turn() requires that none does. Allocates nothing.
+// Owner: Fetches. Threads: many may call note() at once, also in the fault handler; turn(), begin() and end() require
+// that none does. note() and turn() allocate nothing.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "base/wait.hpp"
 #include "memory/array.hpp"
@@ -47,6 +52,30 @@ class Foresight {
 
   std::array<Span, 3> spans_;  // the present one and the two before it
   SignalSafeLock lock_;        // guards spans_[0]
+};
+
+class FaultNotes {
+ public:
+  void begin() { count_ = 0, on_.store(true, std::memory_order_relaxed); }
+  // Returns the runs since begin(), in no order; those after the first `most` are not known.
+  std::vector<PageRun> end() {
+    on_.store(false, std::memory_order_relaxed);
+    return {runs_.begin(), runs_.begin() + static_cast<ptrdiff_t>(count_)};
+  }
+  void note(uint64_t page, uint64_t pages) {
+    if (!on_.load(std::memory_order_relaxed)) return;
+    lock_.lock();
+    if (count_ > 0 && runs_[count_ - 1].first + runs_[count_ - 1].pages == page) runs_[count_ - 1].pages += pages;
+    else if (count_ < most) runs_[count_++] = {page, pages};
+    lock_.unlock();
+  }
+
+ private:
+  static constexpr size_t most = 4096;
+  std::array<PageRun, most> runs_;
+  size_t count_ = 0;
+  std::atomic<bool> on_{false};
+  SignalSafeLock lock_;  // guards runs_ and count_ between begin() and end()
 };
 
 }  // namespace hiroba

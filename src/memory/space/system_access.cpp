@@ -21,14 +21,16 @@ size_t SystemAccess::bring(const char* address, size_t bytes, bool to_write) {
     parts_.races.recorder().access(address, bytes, to_write ? AccessRecord::write : AccessRecord::read,
                                    calling_place());
   if (parts_.cache == nullptr && !parts_.touches.used()) return bytes;
-  if (parts_.cache != nullptr && parts_.preloads.start_bytes(address, bytes).ok()) parts_.cache->fetches.finish();
+  const uint64_t first = parts_.page_of(address), end = parts_.page_of(address + bytes - 1) + 1;
+  // It waits for these pages only, because a network library may call this while it is polled, with a buffer on a stack
+  // in shared memory; other fetches end by polling it.
+  if (parts_.cache != nullptr && parts_.preloads.start_bytes(address, bytes).ok())
+    parts_.cache->fetches.finish(first, end);
   // This thread accesses the bytes as the program would, in case the preload found no room or the page is watched.
   for (size_t at = 0; at < bytes; at += page_bytes) (void)*static_cast<const volatile char*>(address + at);
   (void)*static_cast<const volatile char*>(address + bytes - 1);
-  Array* const array = to_write ? parts_.table.live(parts_.page_of(address)) : nullptr;
-  if (array != nullptr)
-    parts_.cache->copies.closed.open(*array, parts_.page_of(address),
-                                     std::min(array->end_page, parts_.page_of(address + bytes - 1) + 1), parts_.states);
+  Array* const array = to_write ? parts_.table.live(first) : nullptr;
+  if (array != nullptr) parts_.cache->copies.closed.open(*array, first, std::min(array->end_page, end), parts_.states);
   return bytes;
 }
 
