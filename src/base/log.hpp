@@ -25,7 +25,7 @@ int has_launcher_word();
 // Prints an error that option check finds; the program continues, and its exit status is then not 0.
 [[gnu::cold]] void log_finding(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
 // Returns the number of findings that this process has printed.
-int findings();
+[[HIROBA_SHOWN]] int findings();
 
 // Ends the job: flushes the program's output, prints the message unless another rank has already reported why the job
 // ends, and exits with `status`; the launcher ends the other ranks.

@@ -55,7 +55,7 @@ class Memory {
   Board& board() const;
   Transport& transport() const;
   [[HIROBA_SHOWN]] Collective& collective() const;
-  bool checking() const;  // option check
+  [[HIROBA_SHOWN]] bool checking() const;  // option check
 
   Affinity& affinity() const;
   [[HIROBA_SHOWN]] Arrays& arrays() const;

@@ -116,6 +116,7 @@ extern "C" __attribute__((visibility("hidden"), used)) void hiroba_openmp_flush(
   Consistency& consistency = process_memory("flush").consistency();
   consistency.release_to(0);
   consistency.acquire_from(0);
+  consistency.note_order();
 }
 
 namespace {
@@ -172,8 +173,8 @@ Status prepare_code(const Program& program) {
     else if (is_atomic(instruction))
       return Status::error(
           "an atomic operation at %p of the program is an instruction, which would act on this rank's copy "
-          "alone; compile all files with -fno-inline-atomics and, if they call __sync_fetch_and_add and its kin, with "
-          "-include hiroba/sync_calls.h (hirobacc -fopenmp-nodes does both)",
+          "alone, and which option check cannot see; compile all files with -fno-inline-atomics and, if they call "
+          "__sync_fetch_and_add and its kin, with -include hiroba/sync_calls.h (hirobacc -fopenmp-nodes does both)",
           static_cast<void*>(code.begin + at));
     at += instruction.length;
   }

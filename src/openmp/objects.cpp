@@ -43,7 +43,7 @@ void* Objects::allocate(size_t bytes, size_t alignment, bool zeroed) {
   if (bytes >= least_large) return allocate_large(bytes, std::max(alignment, size_t{64}), zeroed);
   Heap::Request request;
   request.bytes = std::max<size_t>(bytes, 1), request.alignment = alignment, request.zeroed = zeroed;
-  request.place = "the program";
+  request.place = Heap::unnamed_place;
   if (alignment <= alignof(max_align_t) && !zeroed)
     if (void* const kept = Heap::allocate_kept(request.bytes); kept != nullptr) return kept;
   void* out = nullptr;
@@ -105,7 +105,7 @@ void Objects::take_returns() {
 void Objects::free(void* object) {
   if (memory_ == nullptr) return;
   if (!is_large(object)) {
-    if (!Heap::keep(object)) require(memory_->heap().free(object, "the program"));
+    if (!Heap::keep(object)) require(memory_->heap().free(object, Heap::unnamed_place));
     return;
   }
   const Head head = *(static_cast<const Head*>(object) - 1);

@@ -44,7 +44,7 @@ unsigned OwnTeam::threads(unsigned asked) const {
 
 Status Regions::begin(Memory& memory, const Program& program) {
   memory_ = &memory, program_ = program;
-  words::between_nodes = memory.job().nnodes > 1;
+  words::between_nodes = memory.job().nnodes > 1, words::checked = memory.checking();
   Arrays::Request variables;
   variables.element_bytes = 1, variables.dim = {static_cast<int64_t>(program.end - program.data)}, variables.div = {1};
   variables.call = "the start of an OpenMP program", variables.place = "global variables";

@@ -59,7 +59,7 @@ struct Within {
 
 }  // namespace
 
-bool is_far(const void* object) {
+bool is_at_other_node(const void* object) {
   PastCache::Place place = {};
   return locate(object, place) && !place.here;
 }
@@ -106,23 +106,43 @@ uint64_t add(int64_t* word, uint64_t value) {
   return __atomic_fetch_add(reinterpret_cast<uint64_t*>(word), value, __ATOMIC_SEQ_CST);
 }
 
-void release(const void* word) {
+namespace {
+
+void release_at(const void* word) {
   PastCache::Place place = {};
-  if (!locate(word, place)) return;
+  if (locate(word, place)) memory().consistency().release_to(place.rank);
+}
+
+void acquire_at(const void* word) {
+  PastCache::Place place = {};
+  if (locate(word, place)) memory().consistency().acquire_from(place.rank);
+}
+
+void note_turn(Consistency::Turn turn, const uint32_t* lock, uint64_t value) {
+  const auto name = static_cast<int>(reinterpret_cast<uintptr_t>(lock) / sizeof *lock & 0x7fffffff);
+  memory().consistency().note_turn(turn, name, static_cast<uint32_t>(value / 2));
+}
+
+}  // namespace
+
+void release(const void* word) {
   const InRuntime runtime;
-  memory().consistency().release_to(place.rank);
+  release_at(word);
+  if (checked) memory().consistency().note_order();
 }
 
 void acquire(const void* word) {
-  PastCache::Place place = {};
-  if (!locate(word, place)) return;
   const InRuntime runtime;
-  memory().consistency().acquire_from(place.rank);
+  acquire_at(word);
+  if (checked) memory().consistency().note_order();
 }
 
 bool try_lock(uint32_t* lock) {
-  if (swap(lock, 4, 0, 1) != 0) return false;
-  acquire(lock);
+  const InRuntime runtime;
+  const uint64_t free = checked ? load(lock, 4) & ~uint64_t{1} : 0;
+  if (swap(lock, 4, free, free + 1) != free) return false;
+  acquire_at(lock);
+  if (checked) note_turn(Consistency::Turn::begins, lock, free);
   return true;
 }
 
@@ -132,9 +152,12 @@ void lock(uint32_t* lock) {
 }
 
 void unlock(uint32_t* lock) {
-  release(lock);
-  if (!is_far(lock)) return __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
-  swap(lock, 4, 1, 0);
+  const InRuntime runtime;
+  const uint64_t held = checked ? load(lock, 4) : 1, free = checked ? static_cast<uint32_t>(held + 1) : 0;
+  release_at(lock);
+  if (checked) note_turn(Consistency::Turn::ends, lock, held);
+  if (!is_far(lock)) return __atomic_store_n(lock, static_cast<uint32_t>(free), __ATOMIC_RELEASE);
+  swap(lock, 4, held, free);
 }
 
 }  // namespace hiroba::openmp::words

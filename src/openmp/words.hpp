@@ -9,6 +9,8 @@ namespace hiroba::openmp::words {
 
 // False if all ranks reach all shared memory by instructions of the processor. Set once at the start.
 inline bool between_nodes = false;
+// Option check. Set once at the start.
+inline bool checked = false;
 
 uint64_t load(const int64_t* word);
 uint64_t add(int64_t* word, uint64_t value);                        // returns the old value
@@ -16,7 +18,8 @@ uint64_t swap(int64_t* word, uint64_t expected, uint64_t desired);  // returns t
 void release(const void* word);                                     // before the change
 void acquire(const void* word);                                     // after the look
 
-// A lock: a word of 4 bytes, 0 while it is free. Taken in no order.
+// A lock: a word of 4 bytes, 0 while it is free. Taken in no order. With option check the word counts the turns, and is
+// even while the lock is free, so that races are found by the order of turns.
 bool try_lock(uint32_t* lock);
 void lock(uint32_t* lock);
 void unlock(uint32_t* lock);
@@ -26,6 +29,7 @@ uint64_t load(const void* object, unsigned bytes);
 // Returns the old value; `object` has the new one if that is `expected`.
 uint64_t swap(void* object, unsigned bytes, uint64_t expected, uint64_t desired);
 // Returns true if accesses to the object must go to another node.
-bool is_far(const void* object);
+bool is_at_other_node(const void* object);
+inline bool is_far(const void* object) { return between_nodes && is_at_other_node(object); }
 
 }  // namespace hiroba::openmp::words

@@ -6,6 +6,7 @@
 
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "memory/heap/heap.hpp"
 
 namespace hiroba {
 
@@ -149,7 +150,9 @@ Status HeapChecker::finish() {
   config_.objects->for_each([&](uint64_t position, const HeapObject& object) {
     refresh(position, fresh);
     if (status.ok()) status = check_margin(position, object, nullptr);
-    auto& [n, sum] = left[config_.sites->name(config_.rank, object.site)];
+    const std::string place = config_.sites->name(config_.rank, object.site);
+    if (place == Heap::unnamed_place) return;
+    auto& [n, sum] = left[place];
     ++n, sum += object.bytes, ++objects, bytes += object.bytes;
   });
   HIROBA_TRY(std::move(status));

@@ -30,6 +30,8 @@ class Heap {
   ~Heap();
 
   static constexpr int caller = -1;  // the home
+  // The place of objects that a program allocates which does not know of Hiroba; it need not free them before its end.
+  static constexpr const char* unnamed_place = "the program";
   struct Request {
     size_t bytes = 0;
     size_t alignment = 1;  // a power of two

@@ -80,4 +80,9 @@ void Consistency::note_order() {
   if (parts_.races.on()) parts_.races.recorder().note(SyncEvent::any, 0, 0);
 }
 
+void Consistency::note_turn(Turn turn, int lock, uint32_t number) {
+  const SyncEvent::Kind kind = turn == Turn::begins ? SyncEvent::acquire : SyncEvent::release;
+  const RaceChecker::Segment segment(parts_.races, kind, lock, number);
+}
+
 }  // namespace hiroba

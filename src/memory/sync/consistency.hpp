@@ -33,8 +33,11 @@ class Consistency {
   [[HIROBA_SHOWN]] void acquire_from(int rank);
   // Drops every copy, and sends writes home, so that later fetches show which pages are used.
   void drop_copies();
-  // Option check: an event that this floor does not see may order this rank's accesses before and after it.
-  void note_order();
+  // Option check: an event that this floor does not see may order this rank's accesses before and after it; or a turn
+  // of a lock of a floor above begins or ends, with a number by which its turns are in order.
+  [[HIROBA_SHOWN]] void note_order();
+  enum class Turn { begins, ends };
+  [[HIROBA_SHOWN]] void note_turn(Turn turn, int lock, uint32_t number);
   // Returns pages that this rank knows it has written since the last barrier: of other nodes, and its own that others
   // have copied. For diagnosis, while no other thread of the rank touches shared memory; a barrier must follow.
   PageSet written();

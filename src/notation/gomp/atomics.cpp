@@ -36,14 +36,17 @@ class Ordered {
 template <typename T>
 T load(const volatile void* object, int order) {
   const Ordered ordered(object, order);
-  return static_cast<T>(words::load(const_cast<const void*>(object), sizeof(T)));
+  void* const at = const_cast<void*>(object);
+  if (!words::is_far(at)) return __atomic_load_n(static_cast<T*>(at), __ATOMIC_SEQ_CST);
+  return static_cast<T>(words::load(at, sizeof(T)));
 }
 
-// Performs `change` on the object; returns the old value.
-template <typename T, typename Change>
-T update(volatile void* object, int order, const Change& change) {
+// Performs `change` on the object, which `here` does by an instruction; returns the old value.
+template <typename T, typename Here, typename Change>
+T update(volatile void* object, int order, const Here& here, const Change& change) {
   const Ordered ordered(object, order);
   void* const at = const_cast<void*>(object);
+  if (!words::is_far(at)) return here(static_cast<T*>(at));
   for (uint64_t seen = words::load(at, sizeof(T));;) {
     const T next = change(static_cast<T>(seen));
     const uint64_t old = words::swap(at, sizeof(T), seen, next);
@@ -53,11 +56,21 @@ T update(volatile void* object, int order, const Change& change) {
 }
 
 template <typename T>
+T exchange(volatile void* object, T value, int order) {
+  return update<T>(
+      object, order, [value](T* at) { return __atomic_exchange_n(at, value, __ATOMIC_SEQ_CST); },
+      [value](T) { return value; });
+}
+
+template <typename T>
 bool compare_exchange(volatile void* object, void* expected, T desired, int order) {
   const Ordered ordered(object, order);
+  void* const at = const_cast<void*>(object);
   T wanted;
   std::memcpy(&wanted, expected, sizeof wanted);
-  const T old = static_cast<T>(words::swap(const_cast<void*>(object), sizeof(T), wanted, desired));
+  T old = wanted;
+  if (words::is_far(at)) old = static_cast<T>(words::swap(at, sizeof(T), wanted, desired));
+  else __atomic_compare_exchange_n(static_cast<T*>(at), &old, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
   if (old == wanted) return true;
   std::memcpy(expected, &old, sizeof old);
   return false;
@@ -70,32 +83,38 @@ bool compare_exchange(volatile void* object, void* expected, T desired, int orde
 using namespace hiroba;
 using namespace hiroba::openmp;
 
+// The functions have names of their own here: those that GCC calls are its builtins, and a file that defines them gets
+// calls of itself in the place of instructions.
+#define ATOMIC(type, name, parameters)                                    \
+  EXPORT type hiroba_atomic_##name parameters __asm__("__atomic_" #name); \
+  EXPORT type hiroba_atomic_##name parameters
+
 #define FETCH(n, type, name, next)                                                                       \
-  EXPORT type __atomic_fetch_##name##_##n(volatile void* object, type value, int order) {                \
-    return update<type>(object, order, [value](type old) { return static_cast<type>(next); });           \
+  ATOMIC(type, fetch_##name##_##n, (volatile void* object, type value, int order)) {                     \
+    return update<type>(                                                                                 \
+        object, order, [value](type* at) { return __atomic_fetch_##name(at, value, __ATOMIC_SEQ_CST); }, \
+        [value](type old) { return static_cast<type>(next); });                                          \
   }                                                                                                      \
-  EXPORT type __atomic_##name##_fetch_##n(volatile void* object, type value, int order) {                \
-    const type old = update<type>(object, order, [value](type old) { return static_cast<type>(next); }); \
+  ATOMIC(type, name##_fetch_##n, (volatile void* object, type value, int order)) {                       \
+    const type old = hiroba_atomic_fetch_##name##_##n(object, value, order);                             \
     return static_cast<type>(next);                                                                      \
   }
 
-#define ATOMICS(n, type)                                                                                        \
-  EXPORT type __atomic_load_##n(const volatile void* object, int order) { return load<type>(object, order); }   \
-  EXPORT void __atomic_store_##n(volatile void* object, type value, int order) {                                \
-    update<type>(object, order, [value](type) { return value; });                                               \
-  }                                                                                                             \
-  EXPORT type __atomic_exchange_##n(volatile void* object, type value, int order) {                             \
-    return update<type>(object, order, [value](type) { return value; });                                        \
-  }                                                                                                             \
-  EXPORT bool __atomic_compare_exchange_##n(volatile void* object, void* expected, type desired, bool /*weak*/, \
-                                            int order, int /*failure*/) {                                       \
-    return compare_exchange<type>(object, expected, desired, order);                                            \
-  }                                                                                                             \
-  FETCH(n, type, add, old + value)                                                                              \
-  FETCH(n, type, sub, old - value)                                                                              \
-  FETCH(n, type, and, old& value)                                                                               \
-  FETCH(n, type, or, old | value)                                                                               \
-  FETCH(n, type, xor, old ^ value)                                                                              \
+#define ATOMICS(n, type)                                                                                            \
+  ATOMIC(type, load_##n, (const volatile void* object, int order)) { return load<type>(object, order); }            \
+  ATOMIC(void, store_##n, (volatile void* object, type value, int order)) { exchange<type>(object, value, order); } \
+  ATOMIC(type, exchange_##n, (volatile void* object, type value, int order)) {                                      \
+    return exchange<type>(object, value, order);                                                                    \
+  }                                                                                                                 \
+  ATOMIC(bool, compare_exchange_##n,                                                                                \
+         (volatile void* object, void* expected, type desired, bool /*weak*/, int order, int /*failure*/)) {        \
+    return compare_exchange<type>(object, expected, desired, order);                                                \
+  }                                                                                                                 \
+  FETCH(n, type, add, old + value)                                                                                  \
+  FETCH(n, type, sub, old - value)                                                                                  \
+  FETCH(n, type, and, old& value)                                                                                   \
+  FETCH(n, type, or, old | value)                                                                                   \
+  FETCH(n, type, xor, old ^ value)                                                                                  \
   FETCH(n, type, nand, ~(old & value))
 
 ATOMICS(1, uint8_t)

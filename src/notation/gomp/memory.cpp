@@ -3,6 +3,7 @@
 #include <malloc.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -18,6 +19,7 @@ void* __libc_calloc(size_t, size_t);
 void* __libc_realloc(void*, size_t);
 void* __libc_memalign(size_t, size_t);
 void __libc_free(void*);
+int _IO_file_doallocate(FILE*);
 }
 
 using hiroba::in_program;
@@ -26,6 +28,13 @@ using hiroba::openmp::InRuntime;
 using hiroba::openmp::Objects;
 
 namespace {
+
+// Returns true for buffers of files, which are the rank's own: the C library passes them to the system by calls of its
+// own, in which no page can be brought.
+bool is_for_stdio(const void* caller) {
+  constexpr uintptr_t length = 512;  // of the function, at most
+  return reinterpret_cast<uintptr_t>(caller) - reinterpret_cast<uintptr_t>(_IO_file_doallocate) < length;
+}
 
 void* allocate(size_t bytes, size_t alignment, bool zeroed) {
   const InRuntime runtime;
@@ -36,7 +45,10 @@ void* allocate(size_t bytes, size_t alignment, bool zeroed) {
 
 }  // namespace
 
-EXPORT void* malloc(size_t bytes) { return in_program ? allocate(bytes, 1, false) : __libc_malloc(bytes); }
+EXPORT void* malloc(size_t bytes) {
+  if (!in_program || is_for_stdio(__builtin_return_address(0))) return __libc_malloc(bytes);
+  return allocate(bytes, 1, false);
+}
 
 EXPORT void* calloc(size_t n, size_t bytes) {
   if (!in_program) return __libc_calloc(n, bytes);

@@ -87,6 +87,7 @@ int serve() {
   flush_program_output();
   instance<Objects>().end();
   sms_shutdown();
+  if (status == 0 && findings() > 0) status = 1;
   _exit(status != 0 && (status & 0xff) == 0 ? 1 : status);
 }
 
@@ -138,9 +139,10 @@ void leave(int status, void*) {
 int program_main(int argc, char** argv, char** environment) { return start.main(argc, argv, environment); }
 
 char** shared_words(int argc, char** argv) {
-  char** const out = static_cast<char**>(sms_malloc(sizeof(char*) * static_cast<size_t>(argc + 1)));
+  const InProgram program;
+  char** const out = static_cast<char**>(std::malloc(sizeof(char*) * static_cast<size_t>(argc + 1)));
   for (int i = 0; i < argc; ++i) {
-    out[i] = static_cast<char*>(sms_malloc(std::strlen(argv[i]) + 1));
+    out[i] = static_cast<char*>(std::malloc(std::strlen(argv[i]) + 1));
     std::strcpy(out[i], argv[i]);
   }
   out[argc] = nullptr;
@@ -184,7 +186,7 @@ EXPORT int __libc_start_main(Main main, int argc, char** argv, void (*init)(), v
   require(instance<Regions>().begin(memory, program));
   require(instance<Objects>().begin(memory));
   memory_is_shared = true;
-  if (memory.job().nnodes > 1) require(prepare_code(program));
+  if (memory.job().nnodes > 1 || memory.checking()) require(prepare_code(program));
   on_exit(leave, nullptr);
   if (memory.job().rank != 0) end_rank(serve());
   start.argv = shared_words(argc, argv);
