@@ -132,7 +132,7 @@ static void cancellation(void) {
 
 /* ---- reductions of tasks ---- */
 static void reductions(void) {
-  long loop = 0, group = 0, region = 0, product = 3, outer = 0, inner = 0;
+  long loop = 0, group = 0, region = 0, product = 3, outer = 0, inner = 0, turns = 0;
 #pragma omp parallel
   {
 #pragma omp for reduction(task, + : loop)
@@ -151,6 +151,18 @@ static void reductions(void) {
       }
     }
   }
+#pragma omp parallel
+  {
+#pragma omp for ordered reduction(task, + : turns)
+    for (int i = 0; i < n; ++i) {
+      turns += 1;
+#pragma omp task in_reduction(+ : turns) /* a thread that is still in the barrier before the loop may run it */
+      turns += 1;
+#pragma omp ordered
+      region += 5;
+    }
+  }
+  expect("a reduction of tasks in an ordered loop", (double)turns, 2 * n);
 #pragma omp parallel
 #pragma omp scope reduction(task, + : outer)
   {

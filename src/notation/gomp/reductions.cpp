@@ -80,6 +80,8 @@ void begin_reductions(uintptr_t* data) {
     at = reinterpret_cast<void*>(d[parts_end]);
   });
   shared_data[constructs++] = data;
+  // A thread that is still in a barrier runs tasks of others, so all must know their parts before one makes tasks.
+  instance<Regions>().barrier();
 }
 
 }  // namespace hiroba::openmp
