@@ -450,4 +450,7 @@ void* xmp_malloc_extents(void* descriptor, const char* place, Extents... extents
 #define xmp_sync_images_all(...) xmp_sync_images_all_at(__VA_ARGS__, XMP_HERE)
 #define xmp_barrier() xmp_barrier_at(XMP_HERE)
 #endif
+
+#include "xmp_global.h"
+
 #endif

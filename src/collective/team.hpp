@@ -26,6 +26,13 @@ struct Team {
   }
   bool is_all(int nranks) const { return table == nullptr && first == 0 && step == 1 && count == nranks; }
   static Team all(int nranks) { return {0, 1, nranks, nullptr}; }
+  // These ranks, in their order; consecutive ones need no table. They must exist as long as the team.
+  static Team of(std::span<const int> ranks) {
+    const auto count = static_cast<int>(ranks.size());
+    for (int i = 1; i < count; ++i)
+      if (ranks[i] != ranks[i - 1] + 1) return {ranks[0], 1, count, ranks.data()};
+    return {count == 0 ? 0 : ranks[0], 1, count, nullptr};
+  }
   // Equal teams have equal names; different teams rarely do.
   uint64_t name() const {
     uint64_t hash = 0xcbf29ce484222325;  // FNV-1a

@@ -167,15 +167,30 @@ auto reduction_plan(int64_t count, const Combine& combine) {
 
 }  // namespace
 
+void reduce_over(const Team& set, void* data, int64_t count, xmp_type type, xmp_operator op, const Call& call) {
+  const Combine combine = reduction(type, op, count, call.place);
+  const CallName name = name_of_reduction(call.name, combine, count);
+  require_unused({call.name, call.place, "its data", data, combine.element() * static_cast<size_t>(count), true});
+  TeamOperations& teams = coarrays(call.name, call.place).collective().teams();
+  require_at(teams.reduce(set, static_cast<char*>(data), count, combine, {name, call.place}), call.place);
+}
+
+void locate_over(const Team& set, void* data, int64_t count, xmp_type type, xmp_operator op,
+                 std::span<const xmp_location> locations, const Call& call) {
+  Combine combine = reduction(type, op, count, call.place);
+  const Records table = records(data, count, combine, locations, call.place);
+  std::vector<char> values = table.gather();
+  const CallName name = name_of_reduction(call.name, combine, count, static_cast<int>(locations.size()));
+  TeamOperations& teams = coarrays(call.name, call.place).collective().teams();
+  require_at(teams.reduce(set, values.data(), count, combine, {name, call.place}), call.place);
+  table.scatter(values.data());
+}
+
 XMP_EXPORT void xmp_reduction(void* data, int64_t count, enum xmp_type type, enum xmp_operator op,
                               const xmp_node_reference* on, const char* place) {
-  Coarrays& all = coarrays("xmp_reduction", place);
+  coarrays("xmp_reduction", place);
   const Team set = participants(on, place);
-  if (set.count == 0) return;
-  const Combine combine = reduction(type, op, count, place);
-  const CallName name = name_of_reduction("xmp_reduction", combine, count);
-  require_unused({"xmp_reduction", place, "its data", data, combine.element() * static_cast<size_t>(count), true});
-  require_at(all.collective().teams().reduce(set, static_cast<char*>(data), count, combine, {name, place}), place);
+  if (set.count > 0) reduce_over(set, data, count, type, op, {"xmp_reduction", place});
 }
 
 XMP_EXPORT xmp_request xmp_reduction_start(void* data, int64_t count, enum xmp_type type, enum xmp_operator op,
@@ -194,15 +209,10 @@ XMP_EXPORT xmp_request xmp_reduction_start(void* data, int64_t count, enum xmp_t
 XMP_EXPORT void xmp_reduction_locate(void* data, int64_t count, enum xmp_type type, enum xmp_operator op,
                                      const xmp_location locations[], int nlocations, const xmp_node_reference* on,
                                      const char* place) {
-  Coarrays& all = coarrays("xmp_reduction", place);
+  coarrays("xmp_reduction", place);
   const Team set = participants(on, place);
-  if (set.count == 0) return;
-  Combine combine = reduction(type, op, count, place);
-  const Records table = records(data, count, combine, {locations, static_cast<size_t>(nlocations)}, place);
-  std::vector<char> values = table.gather();
-  const CallName name = name_of_reduction("xmp_reduction", combine, count, nlocations);
-  require_at(all.collective().teams().reduce(set, values.data(), count, combine, {name, place}), place);
-  table.scatter(values.data());
+  const std::span<const xmp_location> all(locations, static_cast<size_t>(nlocations));
+  if (set.count > 0) locate_over(set, data, count, type, op, all, {"xmp_reduction", place});
 }
 
 XMP_EXPORT xmp_request xmp_reduction_locate_start(void* data, int64_t count, enum xmp_type type, enum xmp_operator op,

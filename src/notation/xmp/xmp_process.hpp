@@ -2,11 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "coarray/coarray.hpp"
 #include "process/process.hpp"
+#include "template/template.hpp"
 #include "xmp.h"
 
 namespace hiroba {
@@ -69,6 +71,16 @@ void make(const std::vector<Move>& moves, const char* place);
 
 // Ends the job if there is no such type or operator, or no such operator of this type.
 Arithmetic arithmetic_of(int to, int values, int op, const char* place);
+
+// ---- reductions and copies of any set of ranks; `call` names them in messages ----
+void reduce_over(const Team& set, void* data, int64_t count, xmp_type type, xmp_operator op, const Call& call);
+// For firstmax, firstmin, lastmax and lastmin: by the order of the set.
+void locate_over(const Team& set, void* data, int64_t count, xmp_type type, xmp_operator op,
+                 std::span<const xmp_location> locations, const Call& call);
+
+// ---- the global view ----
+// The divided axes and the nodes of a template; ends the job if it has not been defined.
+const Template& template_of(const xmp_template* t, const char* place);
 
 // ---- started operations ----
 xmp_request give(std::unique_ptr<Request> request);

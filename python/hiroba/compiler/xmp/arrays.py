@@ -4,6 +4,7 @@ data in loops. The right side is read before the left is written, even if they o
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ..core.arithmetic import name_of, promoted
@@ -38,6 +39,9 @@ class Operand:
 
 
 class Arrays(Lowering):
+    # Returns the C of a gmove, if a side is an aligned array.
+    aligned_gmove: Callable[[Arrays, Node, Node, Node, Gmove], str | None] = staticmethod(lambda *_: None)
+
     def array_assignment(self, node: Node, left: Reference, operator: str, right: Node) -> str:
         before, value = self.source.errors, bare(right)
         whole = self.operand(value)
@@ -111,7 +115,7 @@ class Arrays(Lowering):
         step = ref.steps[number]
         inside = self.local(ref, ["0"] * len(ref.steps), number)
         extent = f"(int64_t)(sizeof {inside} / sizeof {inside}[0])" if step.extent_known else UNKNOWN_EXTENT
-        base, length, stride = self._parts(ref, number)
+        base, length, stride = self.parts(ref, number)
         dimension = sum(not s.member for s in ref.steps[:number])
         by = self._variable(out, "step", stride)
         default = f"{by} < 0 ? {extent} - 1 : 0"
@@ -137,7 +141,7 @@ class Arrays(Lowering):
         out.before.append(f"const int64_t {name} = {value};")
         return name
 
-    def _parts(self, ref: Reference, number: int) -> tuple[str, str, str]:
+    def parts(self, ref: Reference, number: int) -> tuple[str, str, str]:
         """Returns base (or nothing), length and step as C."""
         section = ref.steps[number].section
         texts = [self.render_range(part.begin, part.end, ref.node) for part in section.parts] if section else []
@@ -215,6 +219,9 @@ class Arrays(Lowering):
 
     def gmove(self, node: Node, left: Node, right: Node, how: Gmove) -> str:
         """All images together execute an assignment that is only a copy."""
+        moved = self.aligned_gmove(self, node, left, right, how)
+        if moved is not None:
+            return moved
         to = self.reference(left, whole=True)
         if text_of(node.child_by_field_name("operator")) != "=" or to is None:
             self.error(node.start_byte, "gmove moves data by `=`, and computes nothing", "compute before or behind it")

@@ -144,7 +144,7 @@ class Coarrays:
         elif pointer:
             self._pointer(wanted, shared, storage, function)
         elif not own:
-            used = self._fix_extents(wanted, top)
+            used = self.fix_extents(wanted.declaration, top, wanted.codimensions)
             value = self.rewriter.make_pointer(shared, top, identifier)
             self.source.insert(node.end_byte, self._definition(wanted, shared, storage, value, used))
             if "static" not in storage:
@@ -220,10 +220,10 @@ class Coarrays:
         linkage = "static " if "static" in storage else ""
         return f" {linkage}xmp_coarray {name};{at_start(shared.pointer, ' '.join(text))}"
 
-    def _fix_extents(self, wanted: Wanted, top: Node) -> list[str]:
+    def fix_extents(self, declaration: Node, top: Node, codimensions: Codimensions) -> list[str]:
         """Returns the names of `static const int N`, which is no constant to C in an array at file scope."""
         constants = self._constants(top)
-        extent = self._open_extent(wanted, initial(top))
+        extent = self._open_extent(Wanted(declaration, top, codimensions), initial(top))
         if extent is not None:
             self.source.insert(extent[0], extent[2])
         for at, end, value in constants:

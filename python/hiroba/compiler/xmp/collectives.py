@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from ..core.arithmetic import name_of
 from ..core.found import Directive
 from ..core.operators import REDUCTIONS
 from ..core.text import split_list
 from .lowering import Gmove
+from .moves import GlobalMoves
 from .part import Xmp
 from .types import type_code
 from .words import NO_NODES, Clauses
@@ -53,45 +55,72 @@ def reduction(xmp: Xmp, directive: Directive) -> None:
     clauses = xmp.clauses(directive, rest)
     calls, operator = [], ""
     for argument in join_locations(arguments):
-        found = re.match(r"\s*([-+*&|^]+|\w+)\s*:(?!\s*\[)", argument)
-        if found is not None:
-            operator, argument = found[1].lower(), argument[found.end() :]
-        if operator not in REDUCTIONS:
-            xmp.error(
-                directive,
-                f"`{operator}` is no operator of a reduction" if operator else "this reduction has no operator",
-                f"write reduction(+:x) with one of {' '.join(REDUCTIONS)}",
-            )
+        made = reduced(xmp, directive, operator, argument)
+        if made is None:
             return
-        calls.append(reduction_call(xmp, directive, operator, argument.strip(), clauses))
+        operator = made.operator
+        calls.append(reduction_call(xmp, directive, made, clauses))
     if not calls:
         xmp.error(directive, "this reduction names no variable", "write reduction(+:x)")
         return
     write_calls(xmp, directive, calls, clauses)
 
 
-def reduction_call(xmp: Xmp, directive: Directive, operator: str, text: str, clauses: Clauses) -> str:
-    text, *locations = text.strip("/ ").split("/")
-    found = xmp.variable(directive, text)
-    if found is None:
-        return ""
-    lowering, ref = found
+@dataclass(frozen=True)
+class Reduced:
+    """A variable of a reduction, as C."""
+
+    operator: str  # as written, in lower case
+    text: str
+    address: str
+    count: str
+    type: str
+    is_array: bool
+    locations: list[str]
+
+    @property
+    def code(self) -> str:
+        return REDUCTIONS[self.operator].xmp
+
+    @property
+    def is_located(self) -> bool:
+        return self.operator.startswith(("first", "last"))
+
+
+def reduced(xmp: Xmp, directive: Directive, operator: str, argument: str) -> Reduced | None:
+    """Reads `max: v / i, j /`, or a variable alone, which has the operator of the one before."""
+    found = re.match(r"\s*([-+*&|^]+|\w+)\s*:(?!\s*\[)", argument)
+    if found is not None:
+        operator, argument = found[1].lower(), argument[found.end() :]
+    if operator not in REDUCTIONS:
+        xmp.error(
+            directive,
+            f"`{operator}` is no operator of a reduction" if operator else "this reduction has no operator",
+            f"write reduction(+:x) with one of {' '.join(REDUCTIONS)}",
+        )
+        return None
+    text, *locations = argument.strip().strip("/ ").split("/")
+    variable = xmp.variable(directive, text)
+    if variable is None:
+        return None
+    lowering, ref = variable
     if ref.remote or any(step.section is not None for step in ref.steps):
         xmp.error(directive, f"`{text}` in a reduction", "name a variable or an array as a whole, on this image")
-        return ""
+        return None
     element = lowering.of_element(ref) if ref.rank else lowering.element(ref)
     whole = lowering.render(ref.node)
-    count = f"(int64_t)(sizeof {whole} / sizeof {element})"
-    head = f"&{element}, {count}, {type_code(element, name_of(ref.type))}, {REDUCTIONS[operator].xmp}"
+    number = f"(int64_t)(sizeof {whole} / sizeof {element})"
+    names = [xmp.expression(directive, n) for n in split_list(locations[0]) if n] if locations else []
+    return Reduced(operator, whole, f"&{element}", number, type_code(element, name_of(ref.type)), ref.rank > 0, names)
+
+
+def reduction_call(xmp: Xmp, directive: Directive, made: Reduced, clauses: Clauses) -> str:
+    head = f"{made.address}, {made.count}, {made.type}, {made.code}"
     behind = f"{clauses.on}, {xmp.place(directive)}"
-    if not locations:
+    if not made.locations:
         return call_or_start(xmp, directive, "xmp_reduction", f"{head}, {behind}", clauses)
-    names = [n for n in split_list(locations[0]) if n]
-    table = []
-    for name in names:
-        location = xmp.expression(directive, name)
-        table.append(f"{{&{location}, sizeof {location} / (size_t){count}}}")
-    places = f"(const xmp_location[]){{{', '.join(table)}}}, {len(names)}"
+    table = [f"{{&{name}, sizeof {name} / (size_t){made.count}}}" for name in made.locations]
+    places = f"(const xmp_location[]){{{', '.join(table)}}}, {len(table)}"
     return call_or_start(xmp, directive, "xmp_reduction_locate", f"{head}, {places}, {behind}", clauses)
 
 
@@ -134,6 +163,7 @@ def gmove(xmp: Xmp, directive: Directive) -> None:
             directive, "gmove stands above an assignment", "write for example #pragma xmp gmove above a[:] = b[:];"
         )
         return
+    xmp.lowering.aligned_gmove = GlobalMoves(xmp).gmove
     xmp.lowering.gmoves[move.start_byte] = Gmove("XMP_GMOVE" + f"_{mode}" * bool(mode), clauses.id)
     xmp.source.replace(directive.at, directive.end, "")
 

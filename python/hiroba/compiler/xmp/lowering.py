@@ -42,12 +42,16 @@ class Lowering(ABC):
         self.explain: list[tuple[int, str]] = []
         self.names = Names()
         self.is_nodes: Callable[[str, int], bool] = lambda name, at: False  # node array at a place?
+        # Returns the C of an aligned array, or of its element.
+        self.aligned: Callable[[Lowering, Node], str | None] = lambda lowering, node: None
+        self.aligned_descriptor: Callable[[Lowering, Node], str | None] = lambda lowering, node: None
         self.gmoves: dict[int, Gmove] = {}  # assignments below `gmove`, by their begin
 
     def within(self, brackets: Brackets, anchor: Anchor) -> Self:
         """Returns the same for a separate text."""
         inner = type(self)(self.rewriter, self.declared, brackets, anchor)
         inner.names, inner.explain, inner.is_nodes = self.names, self.explain, self.is_nodes
+        inner.aligned, inner.aligned_descriptor = self.aligned, self.aligned_descriptor
         return inner
 
     @property
@@ -86,10 +90,13 @@ class Lowering(ABC):
     def special(self, node: Node) -> str | None:
         """Returns the replacement of a node that is more than C; None for others."""
         if node.type in ("identifier", "type_identifier"):
+            part = self.aligned(self, node) if may_be_use(node) else None
+            if part is not None:
+                return part
             shared = self.reader.shared(node) if may_be_use(node) else None
             return shared.renamed if shared is not None else None
         if node.type in CHAIN:
-            return self._value(node) if self.reader.written(node) else None
+            return self._value(node) if self.reader.written(node) else self.aligned(self, node)
         if node.type == "assignment_expression":
             return self._assignment(node)
         if node.type == "update_expression":
@@ -378,6 +385,9 @@ class Lowering(ABC):
         shared = self.reader.shared(name) if name.type == "identifier" else None
         if shared is not None and shared.codims:
             return f"((void*)({shared.descriptor}))"
+        descriptor = self.aligned_descriptor(self, name)
+        if descriptor is not None:
+            return f"((void*)&{descriptor})"
         if self.is_nodes(text_of(name), self.at(node.start_byte)):
             return f"((void*)&{PREFIX}nodes_{text_of(name)})"
         self.error(

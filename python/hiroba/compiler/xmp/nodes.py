@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-from ..core.declarators import enclosing
 from ..core.found import Directive
 from ..core.shared import PREFIX, at_start
-from ..core.source import Node, one_line
+from ..core.source import one_line
 from ..core.text import quoted, split_list
 from .coarrays import directive_names
 from .part import Xmp
@@ -21,7 +20,7 @@ def coarray(xmp: Xmp, directive: Directive) -> None:
         xmp.error(directive, "#pragma xmp coarray names no array", "write for example coarray a:[*]")
     if on and xmp.find_nodes(on, directive.at) is None:
         xmp.unknown_nodes(directive, on)
-    scope = scope_of(xmp, directive)
+    scope = xmp.scope_of(directive)
     for name, codimensions in pairs:
         if codimensions:
             extents = tuple(one_line(e) for e in re.findall(r"\[([^\]]*)\]", codimensions))
@@ -31,12 +30,6 @@ def coarray(xmp: Xmp, directive: Directive) -> None:
             xmp.error(directive, f"`{name}` has no codimensions", f"write {name}:[*]")
         xmp.coarrays.on[name, scope.start_byte if scope is not None else -1] = on
     xmp.source.replace(directive.at, directive.end, "")
-
-
-def scope_of(xmp: Xmp, directive: Directive) -> Node | None:
-    """Returns the block that contains it; none at file scope."""
-    node = xmp.anchor(directive).node
-    return node if node.type == "compound_statement" else enclosing(node, "compound_statement")
 
 
 def nodes(xmp: Xmp, directive: Directive) -> None:
@@ -51,7 +44,7 @@ def nodes(xmp: Xmp, directive: Directive) -> None:
 
 
 def node_array(xmp: Xmp, directive: Directive, name: str, round_: bool, extents: list[str], of: str) -> None:
-    scope = scope_of(xmp, directive)
+    scope = xmp.scope_of(directive)
     place = xmp.place(directive)
     if extents.count("*") > 1:
         xmp.error(directive, f"`{name}` has more than one `*`", "give all extents but one")
@@ -73,10 +66,7 @@ def node_array(xmp: Xmp, directive: Directive, name: str, round_: bool, extents:
     text = declared + (define if scope is not None else at_start(f"nodes_{name}", define))
     end = scope.end_byte if scope is not None else len(xmp.source.text)
     xmp.nodes.append(Nodes(name, directive.at, end, len(extents), round_))
-    if any(edit[:2] == (directive.at, directive.end) for edit in xmp.source.edits):
-        xmp.source.insert(directive.end, " " + text)
-    else:
-        xmp.source.replace(directive.at, directive.end, text)
+    xmp.write(directive, text)
 
 
 def task(xmp: Xmp, directive: Directive) -> None:

@@ -1,4 +1,4 @@
-"""The registration of XcalableMP's local view. A new directive is a function, and a line here."""
+"""The registration of XcalableMP. A new directive is a function, and a line here."""
 
 from __future__ import annotations
 
@@ -7,23 +7,27 @@ from functools import partial
 
 from ..core.found import Kind, Stands
 from ..core.notation import Notation
+from ..core.operators import REDUCTIONS
+from .aligned import align, shadow
 from .collectives import barrier, bcast, gmove, reduction, wait_async
+from .loops import loop
+from .moves import reflect
 from .nodes import coarray, nodes, task, tasks
 from .part import Xmp
 from .synchronize import lock, post, sync_image, sync_images, sync_memory, wait
+from .templates import distribute, template
 
-GLOBAL_VIEW = (
-    *("template", "template_fix", "distribute", "align", "shadow", "reflect", "reflect_init", "reflect_do"),
-    *("reduce_shadow", "loop", "array", "static_desc"),
-)
+# Parts of the global view that are not there yet.
+ABSENT = ("template_fix", "reflect_init", "reflect_do", "reduce_shadow", "array", "static_desc")
+LOOP_WORDS = ("expand", "margin", "peel_and_wait", *(sign for sign in REDUCTIONS if sign.isalpha()))
 # A directive that is a statement by itself.
 Alone = partial(Kind, stands=Stands.ALONE, is_statement=True)
 
 
 def refused(name: str) -> tuple[str, str]:
     return (
-        f"#pragma xmp {name} belongs to XcalableMP's global view, and Hiroba has its local view",
-        "use #pragma SMint shared ::[NPROCS](0,NPROCS) and parallel for, or coarrays",
+        f"#pragma xmp {name} is not supported",
+        "docs/global-view.md has what Hiroba has of XcalableMP's global view, and what to write instead",
     )
 
 
@@ -38,11 +42,17 @@ XMP = Notation(
     directives=(
         Kind("nodes", Stands.DECLARING, nodes),
         Kind("coarray", Stands.DECLARING, coarray, words=("on",)),
+        Kind("template", Stands.DECLARING, template),
+        Kind("distribute", Stands.DECLARING, distribute, words=("onto", "block", "cyclic", "gblock")),
+        Kind("align", Stands.DECLARING, align, words=("with",)),
+        Kind("shadow", Stands.DECLARING, shadow),
+        Kind("loop", Stands.ABOVE, loop, clauses=("on", "reduction"), words=LOOP_WORDS, shares_loop=True),
+        Alone("reflect", lower=reflect, clauses=("async",), words=("width", "periodic")),
         Kind("task", Stands.ABOVE, task, clauses=("on",), words=("nocomm",)),
         Kind("tasks", Stands.ABOVE, tasks),
         Kind("gmove", Stands.ABOVE, gmove, clauses=("async",), words=("in", "out")),
         Alone("barrier", lower=barrier, clauses=("on",)),
-        Alone("reduction", lower=reduction, clauses=("on", "async"), words=("max", "min")),
+        Alone("reduction", lower=reduction, clauses=("on", "async"), words=LOOP_WORDS),
         Alone("bcast", lower=bcast, clauses=("from", "on", "async")),
         Alone("wait_async", lower=wait_async, clauses=("on",)),
         Alone("post", lower=post),
@@ -55,7 +65,7 @@ XMP = Notation(
         Alone("sync_images", lower=sync_images),
         Alone("sync_images_all", lower=sync_memory),
     ),
-    absent={name: refused(name) for name in GLOBAL_VIEW},
+    absent={name: refused(name) for name in ABSENT},
     looks=re.compile(r"[\w\])]\s*:\s*\[\s*\*\s*\]|\]\s*:\s*\[", re.MULTILINE),
     in_cxx=((re.compile(r"\]\s*:\s*\[|:\[\*\]"), "a[i]:[image] is"),),
 )

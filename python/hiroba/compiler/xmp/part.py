@@ -1,16 +1,20 @@
-"""The work of XcalableMP on one file: coarrays and node arrays are declared first, then coindexed objects, sections
-and directives become calls of xmp.h."""
+"""The work of XcalableMP on one file: coarrays, node arrays, templates and aligned arrays are declared first, then
+coindexed objects, sections, elements of aligned arrays and directives become C with calls of xmp.h."""
 
 from __future__ import annotations
 
-from ..core.declarators import enclosing
-from ..core.found import Stands
+import re
+
+from ..core.declarators import enclosing, may_be_use
+from ..core.found import Directive, Stands
 from ..core.notation import Notation, Unit
 from ..core.source import Node
+from .aligned import AlignedArrays, declare_all, explain
 from .arrays import Arrays
 from .coarrays import Coarrays
 from .references import CHAIN
 from .sections import Brackets, Codimensions, lift
+from .templates import nodes_of
 from .words import XmpWords
 
 
@@ -21,6 +25,8 @@ class Xmp(XmpWords):
         super().__init__(notation, unit)
         self.brackets = Brackets("", "")
         self.named: dict[str, Codimensions] = {}  # names that directives declare as coarrays
+        self.aligned = AlignedArrays(self)
+        self.taken: set[int] = set()  # nodes that a directive has replaced
 
     def find(self) -> None:
         self.brackets = lift(self.source, self.found.text)
@@ -42,9 +48,21 @@ class Xmp(XmpWords):
         self.lowering = lowering = Arrays(self.rewriter, self.declared, self.brackets)
         self.coarrays = Coarrays(self.rewriter, self.declared, self.brackets)
         lowering.is_nodes = lambda name, at: self.find_nodes(name, at) is not None
+        lowering.aligned = self.aligned.use
+        lowering.aligned_descriptor = self.aligned.descriptor
         self.rewriter.coindexed = lambda node: self._coindexed(node)
         self.lower(d for d in self.directives if d.kind.stands is Stands.DECLARING)
+        declare_all(self)
         self.coarrays.declare_all(self.named)
+
+    def reference(self, directive: Directive, text: str) -> str:
+        """Returns the address of an xmp_node_reference for a part of a node array, or for the nodes of a part of a
+        template."""
+        found = re.fullmatch(r"(\w+)\s*(.*)", text.strip(), re.DOTALL)
+        template = self.find_template(found[1], directive.at) if found is not None else None
+        if template is None or found is None:
+            return super().reference(directive, text)
+        return nodes_of(self, directive, template, found[2])
 
     def _coindexed(self, node: Node) -> str | None:
         return self.lowering.special(node) if node.type in CHAIN and self.lowering.remote(node) else None
@@ -59,7 +77,10 @@ class Xmp(XmpWords):
         while stack:
             node = stack.pop()
             self.lowering.names.count = 0
-            text = None if node.type.endswith("identifier") else self.lowering.special(node)
+            if node.id in self.taken:
+                continue
+            plain = node.type.endswith("identifier") and (not may_be_use(node) or self.aligned.of_node(node) is None)
+            text = None if plain else self.lowering.special(node)
             if text is None:
                 stack += reversed(node.children)
             elif enclosing(node, "function_definition") is None and node.type != "sizeof_expression":
@@ -69,5 +90,6 @@ class Xmp(XmpWords):
                 self.source.replace(node.start_byte, node.end_byte, "0")
             else:
                 self.source.replace(node.start_byte, node.end_byte, text)
+        explain(self)
         told = sorted(dict.fromkeys(self.lowering.explain))
         self.explain = [*(f"{self.source.place(at)}: {what}" for at, what in told), *self.explain]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from ..core.declarators import enclosing
 from ..core.found import Directive
 from ..core.notation import Notation, Part, Unit
 from ..core.shared import PREFIX
@@ -30,6 +31,36 @@ class Nodes:
 
 
 @dataclass
+class Template:
+    """Its name has this meaning from one place to another."""
+
+    name: str
+    begin: int
+    end: int
+    round: bool  # t(0:7,0:7)
+    lower: list[str]
+    extent: list[str]
+    in_block: bool
+    formats: list[str] = field(default_factory=list)  # "block", "cyclic", "gblock", "*"; none before distribute
+    widths: list[str] = field(default_factory=list)
+    onto: str = ""
+
+    @property
+    def dims(self) -> int:
+        return len(self.extent)
+
+    @property
+    def variable(self) -> str:
+        return f"{PREFIX}template_{self.name}"
+
+    def shown(self, d: int) -> str:
+        """Returns the format of a dimension, for messages."""
+        return self.formats[d] + (
+            f"({self.widths[d]})" if self.formats[d] == "cyclic" and self.widths[d] != "1" else ""
+        )
+
+
+@dataclass
 class Clauses:
     """The words after the argument of a directive."""
 
@@ -45,9 +76,22 @@ class XmpWords(Part):
     def __init__(self, notation: Notation, unit: Unit) -> None:
         super().__init__(notation, unit)
         self.nodes: list[Nodes] = []
+        self.templates: list[Template] = []
 
     def error(self, directive: Directive, message: str, remedy: str) -> None:
         self.source.error(directive.at, message, remedy)
+
+    def scope_of(self, directive: Directive) -> Node | None:
+        """Returns the block that contains it; none at file scope."""
+        node = self.anchor(directive).node
+        return node if node.type == "compound_statement" else enclosing(node, "compound_statement")
+
+    def write(self, directive: Directive, text: str) -> None:
+        """Puts C in the place of a directive, after what is there already."""
+        if any(edit[:2] == (directive.at, directive.end) for edit in self.source.edits):
+            self.source.insert(directive.end, " " + text)
+        else:
+            self.source.replace(directive.at, directive.end, text)
 
     def unknown_nodes(self, directive: Directive, name: str) -> None:
         self.source.error(
@@ -84,6 +128,10 @@ class XmpWords(Part):
     def find_nodes(self, name: str, at: int) -> Nodes | None:
         inside = [n for n in self.nodes if n.name == name and n.begin <= at < n.end]
         return max(inside, key=lambda n: n.begin) if inside else None
+
+    def find_template(self, name: str, at: int) -> Template | None:
+        inside = [t for t in self.templates if t.name == name and t.begin <= at < t.end]
+        return max(inside, key=lambda t: t.begin) if inside else None
 
     @staticmethod
     def brackets_of(text: str) -> list[str] | None:

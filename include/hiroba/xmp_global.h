@@ -1,0 +1,171 @@
+/* xmp_global.h: XcalableMP's global view as calls of C: templates, arrays aligned with them, loops that nodes share.
+ * <xmp.h> includes it, whose words and rules on errors hold here.
+ *
+ * hirobacc makes these calls of `#pragma xmp template`, `distribute`, `align`, `shadow`, `loop`, `reflect` and `gmove`.
+ * docs/global-view.md is a guide to them.
+ *
+ * Dimensions count from 0 in C's order: the last changes fastest, however the program writes them.
+ * Who owns what: descriptors belong to the program, and must exist while they are used; the memory of an aligned array
+ * belongs to the library, on each node its part alone.
+ * Collective: calls that say so are made by all images of the executing set, in the same order.
+ */
+#ifndef HIROBA_XMP_GLOBAL_H
+#define HIROBA_XMP_GLOBAL_H
+
+#include "xmp.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- templates --------------------------------------------------------------------------------------------------- */
+
+enum xmp_format {
+  XMP_UNDIVIDED, /* `*` */
+  XMP_BLOCK,
+  XMP_CYCLIC, /* blocks of `width` in turn */
+  XMP_GBLOCK  /* blocks of the sizes in a table */
+};
+
+/* `#pragma xmp template t[N][M]` and `distribute t[block][cyclic(2)] onto p`. */
+typedef struct xmp_template {
+  const char *name, *place;
+  int dims;
+  int64_t lower[XMP_DIMS], extent[XMP_DIMS]; /* the indices lower .. lower + extent - 1 */
+  const xmp_nodes* onto;
+  struct {
+    enum xmp_format format;
+    int64_t width;        /* of XMP_CYCLIC */
+    const int64_t* sizes; /* of XMP_GBLOCK: of each node along the dimension */
+  } division[XMP_DIMS];
+  /* Set by xmp_template_define: what this node owns, as indices from `begin` to before `end`; of XMP_CYCLIC the
+   * distance from one of its blocks to the next, and its first one. */
+  int here; /* this node is one of those */
+  int64_t begin[XMP_DIMS], end[XMP_DIMS], cycle[XMP_DIMS];
+  void* opaque;
+} xmp_template;
+
+/* Ends the job if the divided dimensions are not those of the nodes, if sizes do not add up, or if it is defined
+ * already. Not collective, but all images call it alike. */
+void xmp_template_define(xmp_template* t);
+
+/* A part of a template, for each dimension `count` indices from `first` on; count XMP_REST: all. Returns its nodes, for
+ * calls that have an `on`; the same object for the same nodes. */
+typedef struct xmp_template_range {
+  int64_t first, count;
+} xmp_template_range;
+const xmp_node_reference* xmp_template_nodes(const xmp_template* t, const xmp_template_range range[],
+                                             const char* place);
+
+/* ---- aligned arrays ---------------------------------------------------------------------------------------------- */
+
+/* `#pragma xmp align a[i][j][*] with t[i + 1][j]` and `shadow a[1][1:2][0]`. */
+typedef struct xmp_aligned {
+  const char *name, *place;
+  size_t element; /* bytes */
+  int dims;
+  int64_t extent[XMP_DIMS];
+  const xmp_template* with;
+  int axis[XMP_DIMS]; /* the dimension of the template; -1: none, each node has all indices */
+  int64_t offset[XMP_DIMS];
+  int64_t low[XMP_DIMS], high[XMP_DIMS]; /* shadow; low XMP_REST: all of the dimension */
+  /* Set by xmp_aligned_allocate: */
+  void* data;                   /* this node's part with its shadow, in C order, zero at first */
+  void* base;                   /* the address that the element with subscripts 0 would have */
+  int64_t size[XMP_DIMS];       /* elements of the part, with its shadow; 1 if there are none */
+  int64_t first[XMP_DIMS], count[XMP_DIMS]; /* this node's least index, and how many it has */
+  /* Subscripts of a dimension with XMP_CYCLIC are those of xmp_subscript. */
+  int64_t shift[XMP_DIMS], width[XMP_DIMS], cycle[XMP_DIMS];
+  void* opaque;
+} xmp_aligned;
+
+/* Ends the job if the array does not fit the template. Not collective, but all images call it alike. */
+void* xmp_aligned_allocate(xmp_aligned* array);
+void xmp_aligned_free(xmp_aligned* array, const char* place);
+/* The same at the end of a block that declares the array; nothing if it has no memory. */
+void xmp_aligned_leave(xmp_aligned* array);
+/* The aligned array whose part on this node is at an address: of a parameter. */
+const xmp_aligned* xmp_aligned_of(const void* data, const char* name, const char* place);
+
+/* The subscript, in this node's memory, of an index that it owns, in a dimension with XMP_CYCLIC. */
+static inline int64_t xmp_subscript(const xmp_aligned* array, int dimension, int64_t index) {
+  const uint64_t g = (uint64_t)(index + array->shift[dimension]), cycle = (uint64_t)array->cycle[dimension];
+  const uint64_t width = (uint64_t)array->width[dimension];
+  return (int64_t)(width == 1 ? g / cycle : g / cycle * width + g % width);
+}
+
+/* ---- loops ------------------------------------------------------------------------------------------------------- */
+
+/* The iterations of this node: `for (i = first; i < end; i += step)` on t[i + offset] has them from xmp_loop_first to
+ * before xmp_loop_end, in steps, for block, gblock and `*`. `past` is the last index and one step of 1 further. */
+static inline int64_t xmp_loop_first(const xmp_template* t, int dimension, int64_t first, int64_t step,
+                                     int64_t offset) {
+  if (step > 0) {
+    const int64_t begin = t->begin[dimension] - offset;
+    return first >= begin ? first : step == 1 ? begin : first + (begin - first + step - 1) / step * step;
+  }
+  const int64_t last = t->end[dimension] - 1 - offset;
+  return first <= last ? first : step == -1 ? last : first + (last - first + step + 1) / step * step;
+}
+static inline int64_t xmp_loop_end(const xmp_template* t, int dimension, int64_t past, int64_t step, int64_t offset) {
+  const int64_t own = step > 0 ? t->end[dimension] - offset : t->begin[dimension] - 1 - offset;
+  return (step > 0) == (past < own) ? past : own;
+}
+
+/* The same for XMP_CYCLIC: several runs, of which each has indices first, first + step, ... to before end. `local` is
+ * the xmp_subscript of the first, of an array without offset, and `stride` the distance to the next one's. */
+typedef struct xmp_runs {
+  int64_t first, end, step, local, stride;
+  const xmp_template* t;
+  int64_t origin, past, by, from, offset;
+  int dimension;
+} xmp_runs;
+xmp_runs xmp_runs_begin(const xmp_template* t, int dimension, int64_t first, int64_t past, int64_t step,
+                        int64_t offset);
+int xmp_runs_next(xmp_runs* runs);
+
+/* True if this node executes iterations of a loop on a template: it is one of the nodes, and has the index of each
+ * dimension whose range is a single one. */
+int xmp_loop_here(const xmp_template* t, const xmp_template_range range[], const char* place);
+
+/* Ends the job if the loop has iterations first .. (to before past) outside of the template. */
+void xmp_loop_inside(const xmp_template* t, int dimension, int64_t first, int64_t past, int64_t step, int64_t offset,
+                     const char* place);
+
+/* reduction of a loop: before it all nodes but the first set their values to what changes nothing; after it the values
+ * of the nodes, which differ in the dimensions of the template that `shared` (bits) names, are combined. So the values
+ * before the loop count once, as in a sequential run. Collective over the nodes of the template. */
+void xmp_loop_reduction_begin(const xmp_template* t, unsigned shared, void* data, int64_t count, enum xmp_type type,
+                              enum xmp_operator op, const char* place);
+void xmp_loop_reduction_end(const xmp_template* t, unsigned shared, void* data, int64_t count, enum xmp_type type,
+                            enum xmp_operator op, const char* place);
+/* firstmax and its like: `order` is the number of the iteration that set the value last, -1 if none did. */
+void xmp_loop_locate(const xmp_template* t, unsigned shared, void* data, int64_t order, enum xmp_type type,
+                     enum xmp_operator op, const xmp_location locations[], int nlocations, const char* place);
+
+/* ---- data movement (collective over the executing set; blocking) ------------------------------------------------- */
+
+/* Copies the elements of the owners into the shadows. `width[d]` is what a `width` clause says; `low` XMP_REST: all of
+ * the shadow. */
+typedef struct xmp_width {
+  int64_t low, high;
+  int periodic;
+} xmp_width;
+void xmp_reflect(const xmp_aligned* array, const xmp_width width[], const char* place);
+xmp_request xmp_reflect_start(const xmp_aligned* array, const xmp_width width[], const char* place);
+
+/* One side of a gmove: a section of an aligned array, or memory of each image. */
+typedef struct xmp_moved {
+  const xmp_aligned* array; /* NULL: memory */
+  void* address;            /* of memory: its first element */
+  int dims;
+  int64_t base[XMP_DIMS], length[XMP_DIMS], step[XMP_DIMS]; /* of memory: base 0, step 1 */
+  int64_t stride[XMP_DIMS];                                 /* of memory: bytes */
+} xmp_moved;
+void xmp_gmove_global(const xmp_moved* to, const xmp_moved* from, size_t element, const char* text, const char* place);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,372 @@
+"""#pragma xmp align and shadow: arrays of which each node has a part. The program's subscripts stay as they are: a
+part is used through a pointer to where the whole array would begin, whose type has the extents of the part."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ..core.declarators import enclosing, initial, innermost
+from ..core.declared import ARRAY, POINTER, is_parameter
+from ..core.found import Directive
+from ..core.shared import PREFIX, Shared, at_start, extents_of
+from ..core.source import Node, bare, one_line
+from ..core.text import quoted, split_list
+from .lowering import Lowering
+from .references import count
+from .sections import Codimensions
+from .templates import known_template
+from .words import Template
+
+if TYPE_CHECKING:
+    from .part import Xmp
+
+
+@dataclass
+class Aligned:
+    name: str
+    entity: int  # position of its first declaration
+    at: int  # of the declaration that the directive sees
+    dims: int
+    template: Template
+    axes: list[int]  # of each dimension: that of the template; -1: none
+    offsets: list[str]
+    kind: str  # "array", "parameter"
+    in_block: bool
+    is_static: bool
+    element: str  # C for an element, which is not evaluated
+    shadow: list[tuple[str, str]] = field(default_factory=list)
+    last: Directive | None = None  # the last directive that names it: there it is allocated
+
+    @property
+    def descriptor(self) -> str:
+        return f"(*{PREFIX}aligned_{self.name})" if self.kind == "parameter" else f"{PREFIX}aligned_{self.name}"
+
+    def is_divided(self, d: int) -> bool:
+        return self.axes[d] >= 0 and self.template.formats[self.axes[d]] != "*"
+
+    def is_full(self, d: int) -> bool:
+        return bool(self.shadow) and self.shadow[d][0] == "XMP_REST"
+
+    def turns(self, d: int) -> bool:
+        """Returns true if its subscripts are not the program's indices."""
+        return self.axes[d] >= 0 and self.template.formats[self.axes[d]] == "cyclic" and not self.is_full(d)
+
+    @property
+    def type(self) -> str:
+        """Returns the type of its part, as far as a pointer to it needs that."""
+        extents = "".join(f"[{self.descriptor}.size[{d}]]" for d in range(self.dims))
+        return f"__typeof__({self.element}) (*{{}}){extents}"
+
+    def whole(self, of: str) -> str:
+        return f"(*({self.type.format('')}){self.descriptor}.{of})"
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A loop in which pointers to arrays are variables, and the subscripts that belong to its variables."""
+
+    begin: int
+    end: int
+    names: frozenset[int]  # entities
+    # By the entity of a loop variable, template, its dimension, and offset: the variable of the subscript.
+    numbers: dict[tuple[int, str, int, str], str]
+
+
+class AlignedArrays:
+    def __init__(self, xmp: Xmp) -> None:
+        self.xmp = xmp
+        self.all: list[Aligned] = []
+        self.kept: list[Kept] = []
+
+    def of_name(self, name: str, at: int) -> Aligned | None:
+        denoted = self.xmp.unit.scopes.visible(name, at)
+        return self._of(denoted.entity.at) if denoted is not None else None
+
+    def of_node(self, identifier: Node, lowering: Lowering | None = None) -> Aligned | None:
+        if not self.all or identifier.type not in ("identifier", "type_identifier"):
+            return None
+        anchor = lowering.anchor if lowering is not None else None
+        denoted = self.xmp.declared.denoted(identifier, anchor)
+        return self._of(denoted.entity.at) if denoted is not None else None
+
+    def _of(self, entity: int) -> Aligned | None:
+        return next((a for a in self.all if a.entity == entity), None)
+
+    def descriptor(self, lowering: Lowering, identifier: Node) -> str | None:
+        found = self.of_node(identifier, lowering)
+        return found.descriptor if found is not None else None
+
+    # ---- uses ----
+
+    def use(self, lowering: Lowering, node: Node) -> str | None:
+        """Returns the C of an aligned array, or of an element; None for anything else."""
+        indices: list[Node] = []
+        root = node
+        while root.type == "subscript_expression":
+            index = root.child_by_field_name("index")
+            argument = root.child_by_field_name("argument")
+            if index is None or argument is None or lowering.reader.written(root):
+                return None
+            indices.insert(0, index)
+            root = argument
+        found = self.of_node(bare(root), lowering)
+        if found is None or (not indices and node.type == "parenthesized_expression"):
+            return None
+        if not indices:
+            return self._alone(lowering, node, found)
+        if len(indices) > found.dims:
+            return None
+        at = lowering.at(node.start_byte)
+        kept = next((k for k in self.kept if k.begin <= at < k.end and found.entity in k.names), None)
+        text = f"(*{PREFIX}kept_{found.name})" if kept is not None else found.whole("base")
+        return text + "".join(f"[{self._subscript(lowering, found, d, i)}]" for d, i in enumerate(indices))
+
+    def _alone(self, lowering: Lowering, node: Node, found: Aligned) -> str | None:
+        parent = node.parent
+        if parent is not None and parent.type in ("sizeof_expression", "type_descriptor"):
+            lowering.error(
+                node.start_byte,
+                f"sizeof of aligned array `{found.name}`, of which each node has a part",
+                "use its extents, or xmp_array_gsize and xmp_array_lsize",
+            )
+            return "0"
+        return found.name if found.kind == "parameter" else found.whole("data")
+
+    def _subscript(self, lowering: Lowering, found: Aligned, d: int, index: Node) -> str:
+        if not found.turns(d):
+            return lowering.render(index)
+        at, plain = lowering.at(index.start_byte), bare(index)
+        if plain.type == "identifier":
+            denoted = self.xmp.declared.denoted(plain, lowering.anchor)
+            entity = denoted.entity.at if denoted is not None else -1
+            key = (entity, found.template.name, found.axes[d], found.offsets[d])
+            for kept in self.kept:
+                if kept.begin <= at < kept.end and key in kept.numbers:
+                    return kept.numbers[key]
+        return f"xmp_subscript(&{found.descriptor}, {d}, {lowering.render(index)})"
+
+
+# ---- directives ----
+
+
+def align(xmp: Xmp, directive: Directive) -> None:
+    xmp.write(directive, "")
+    found = re.fullmatch(
+        r"([\w.]*)\s*([\[(].*?)\s*\bwith\s+(\w+)\s*([\[(].*?)\s*(?:::\s*(.*))?",
+        directive.words,
+        re.DOTALL | re.IGNORECASE,
+    )
+    sources = xmp.brackets_of(found[2]) if found is not None else None
+    targets = xmp.brackets_of(found[4]) if found is not None else None
+    names = [found[1]] if found is not None and found[1] else split_list(found[5] or "") if found is not None else []
+    if found is None or not sources or not targets or not names:
+        xmp.error(directive, "cannot read this alignment", "write align a[i][j] with t[i][j + 1]")
+        return
+    template = known_template(xmp, directive, found[3])
+    if template is None or not template.formats:
+        return
+    if found[2].startswith("("):
+        sources.reverse()
+    if found[4].startswith("("):
+        targets.reverse()
+    if len(targets) != template.dims:
+        text = f"template `{template.name}` has {template.dims} dimensions, and {len(targets)} are given"
+        xmp.error(directive, text, "name each: an index, or * where each node has a copy")
+        return
+    mapped = mapping(xmp, directive, sources, targets)
+    if mapped is None:
+        return
+    for name in names:
+        add(xmp, directive, name.strip(), template, *mapped)
+
+
+def mapping(
+    xmp: Xmp, directive: Directive, sources: list[str], targets: list[str]
+) -> tuple[list[int], list[str]] | None:
+    """Returns for each dimension of the array that of the template, and the offset."""
+    axes, offsets = [-1] * len(sources), ["0"] * len(sources)
+    taken: set[int] = set()
+    for d, source in enumerate(sources):
+        if source in ("*", ""):
+            continue
+        for t, target in enumerate(targets):
+            part = re.fullmatch(r"(\w+)\s*(?:([+-])\s*(.+))?", target, re.DOTALL)
+            if t in taken or (source != ":" and (part is None or part[1] != source)) or (source == ":" != target):
+                continue
+            axes[d] = t
+            taken.add(t)
+            if part is not None and part[2]:
+                offset = xmp.expression(directive, part[3])
+                offsets[d] = offset if part[2] == "+" else f"-({offset})"
+            break
+        else:
+            text = f"`{source}` of the array is in no dimension of the template"
+            xmp.error(directive, text, "write * where an array is not divided: align a[i][*] with t[i]")
+            return None
+    for t, target in enumerate(targets):
+        if t not in taken and target not in ("*", ":"):
+            text = f"`{target}` of the template is no index of the array"
+            xmp.error(directive, text, "write * where each node has a copy: align a[i] with t[*][i]")
+            return None
+    return axes, offsets
+
+
+def add(xmp: Xmp, directive: Directive, name: str, template: Template, axes: list[int], offsets: list[str]) -> None:
+    denoted = xmp.unit.scopes.visible(name, directive.at) if re.fullmatch(r"\w+", name) else None
+    top = xmp.declared.top_of(denoted) if denoted is not None else None
+    kind = xmp.declared.type_of_declarator(top) if top is not None else None
+    if denoted is None or top is None or kind is None:
+        member = "." in name
+        xmp.source.error(
+            directive.place(name),
+            f"`{name}` is a member of a structure, which cannot be aligned" if member else f"`{name}` is not declared",
+            "declare it as an array by itself" if member else "declare the array above this line",
+        )
+        return
+    parameter = is_parameter(top.parent)
+    if not parameter and kind.derived[:1] == (POINTER,):
+        xmp.source.error(
+            directive.place(name), f"`{name}` is a pointer, and only arrays can be aligned", f"declare {name}[N]"
+        )
+        return
+    dims = kind.dims if not parameter else 1 + next(
+        (i for i, each in enumerate(kind.derived[1:]) if each != ARRAY), len(kind.derived) - 1
+    )  # fmt: skip
+    if dims != len(axes):
+        text = f"`{name}` has {count(dims, 'dimension')}, and this alignment names {len(axes)}"
+        xmp.source.error(directive.place(name), text, "name each: an index, or * where it is not divided")
+        return
+    if any(a.entity == denoted.entity.at for a in xmp.aligned.all):
+        xmp.source.error(directive.place(name), f"`{name}` is aligned already", "align it once")
+        return
+    if initial(top) is not None:
+        text = f"`{name}` is aligned and has a first value, of which each node would need its part"
+        xmp.source.error(top.start_byte, text, "set it in a loop")
+        return
+    base = name if parameter else f"(*{PREFIX}{name})"
+    made = Aligned(
+        name,
+        denoted.entity.at,
+        denoted.at,
+        dims,
+        template,
+        axes,
+        offsets,
+        "parameter" if parameter else "array",
+        denoted.block,
+        "static" in denoted.words,
+        base + "[0]" * dims,
+        last=directive,
+    )
+    xmp.aligned.all.append(made)
+
+
+def shadow(xmp: Xmp, directive: Directive) -> None:
+    xmp.write(directive, "")
+    found = re.fullmatch(r"(\w*)\s*([\[(].*?)\s*(?:::\s*(.*))?", directive.words.strip(), re.DOTALL)
+    parts = xmp.brackets_of(found[2]) if found is not None else None
+    names = [found[1]] if found is not None and found[1] else split_list(found[3] or "") if found is not None else []
+    if found is None or not parts or not names:
+        xmp.error(directive, "cannot read this shadow", "write shadow a[1][1:2][0], or a[*]")
+        return
+    if found[2].startswith("("):
+        parts.reverse()
+    for name in names:
+        array = known_array(xmp, directive, name.strip())
+        if array is None:
+            return
+        if len(parts) != array.dims:
+            text = f"`{array.name}` has {count(array.dims, 'dimension')}, and this shadow names {len(parts)}"
+            xmp.error(directive, text, "give a width for each, or 0")
+            return
+        array.shadow = [shadow_of(xmp, directive, part) for part in parts]
+        array.last = directive
+
+
+def shadow_of(xmp: Xmp, directive: Directive, part: str) -> tuple[str, str]:
+    if part == "*":
+        return "XMP_REST", "0"
+    low, *high = [xmp.expression(directive, word.strip() or "0") for word in part.split(":")]
+    return low, high[0] if high else low
+
+
+def known_array(xmp: Xmp, directive: Directive, name: str) -> Aligned | None:
+    found = xmp.aligned.of_name(name, directive.at)
+    if found is None:
+        xmp.source.error(
+            directive.place(name),
+            f"`{name}` is no aligned array",
+            f"write #pragma xmp align {name}[i] with t[i] before",
+        )
+    return found
+
+
+# ---- declarations ----
+
+
+def declare_all(xmp: Xmp) -> None:
+    """Makes pointers of the arrays, and writes the descriptors and their allocation."""
+    for array in xmp.aligned.all:
+        if array.last is None:
+            continue
+        if array.kind == "parameter":
+            place = xmp.place(array.last)
+            text = f"const xmp_aligned* const {PREFIX}aligned_{array.name}"
+            xmp.write(array.last, f"{text} = xmp_aligned_of({array.name}, {quoted(array.name)}, {place});")
+            continue
+        defined = False
+        for declaration in xmp.unit.scopes.declarations():
+            if declaration.entity.at == array.entity:
+                defined = declare(xmp, array, declaration.at, "extern" in declaration.words) or defined
+        if defined:
+            write_allocation(xmp, array, array.last)
+
+
+def declare(xmp: Xmp, array: Aligned, at: int, is_extern: bool) -> bool:
+    """Edits one declaration; returns true if it is the definition."""
+    identifier = xmp.unit.root.descendant_for_byte_range(at, at + len(array.name) - 1)
+    node = enclosing(identifier, "declaration") if identifier is not None else None
+    if identifier is None or node is None:
+        return False
+    top = next(d for d in node.children_by_field_name("declarator") if innermost(d) == identifier)
+    xmp.coarrays.fix_extents(node, top, Codimensions(at, at, ()))
+    xmp.source.replace(identifier.start_byte, identifier.end_byte, f"(*{PREFIX}{array.name})")
+    storage = "extern " if is_extern else "static " if array.is_static else ""
+    left = " __attribute__((cleanup(xmp_aligned_leave))) = {0}" if array.in_block and not array.is_static else ""
+    xmp.source.insert(node.end_byte, f" {storage}xmp_aligned {PREFIX}aligned_{array.name}{left};")
+    return not is_extern
+
+
+def write_allocation(xmp: Xmp, array: Aligned, directive: Directive) -> None:
+    shared = Shared(array.name, f"{PREFIX}{array.name}", array.at, array.dims, [], array.at, array.at)
+    extents, _ = extents_of(shared, array.dims)
+    shadow_ = array.shadow or [("0", "0")] * array.dims
+    d, t = f"{PREFIX}aligned_{array.name}", array.template
+    text = (
+        f"{d} = (xmp_aligned){{.name = {quoted(array.name)}, .place = {xmp.place(directive)},"
+        f" .element = sizeof {array.element}, .dims = {array.dims}, .extent = {{{', '.join(extents)}}},"
+        f" .with = &{t.variable}, .axis = {{{', '.join(map(str, array.axes))}}},"
+        f" .offset = {{{', '.join(array.offsets)}}}, .low = {{{', '.join(low for low, _ in shadow_)}}},"
+        f" .high = {{{', '.join(high for _, high in shadow_)}}}}}; {PREFIX}{array.name} = xmp_aligned_allocate(&{d});"
+    )
+    if array.in_block:
+        xmp.write(directive, f"if (!{d}.data) {{ {text} }} (void){PREFIX}{array.name};")
+    else:
+        xmp.write(directive, at_start(f"aligned_{array.name}", one_line(text)))
+
+
+def explain(xmp: Xmp) -> None:
+    for array in xmp.aligned.all:
+        t = array.template
+        dims = [
+            f"dimension {d + 1} "
+            + (f"by {t.shown(axis)} (dimension {axis + 1} of {t.name})" if array.is_divided(d) else "whole")
+            + (f", shadow {array.shadow[d][0]}:{array.shadow[d][1]}" if array.shadow and array.shadow[d][0] != "XMP_REST"
+               else ", all of it on each node" if array.is_full(d) else "")
+            for d, axis in enumerate(array.axes)
+        ]  # fmt: skip
+        if array.last is not None:
+            where = xmp.source.place(array.last.at)
+            xmp.explain.append(f"{where}: `{array.name}`: each node of `{t.onto}` has its part: {'; '.join(dims)}")

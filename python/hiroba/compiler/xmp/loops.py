@@ -1,0 +1,369 @@
+"""#pragma xmp loop: each node does the iterations whose indices of a template it owns. A loop keeps its variable and
+its form; its bounds become those of the node, and a loop over cyclic indices becomes one for each of their runs."""
+
+from __future__ import annotations
+
+import re
+
+from ..core.counted import assigned_names, declared_names, identifiers, read_for
+from ..core.found import Directive
+from ..core.shared import PREFIX
+from ..core.source import HASH_LINE, Node, bare, text_of, walk
+from ..core.text import matching, split_list
+from .aligned import Aligned, Kept
+from .collectives import Reduced, join_locations, reduced
+from .part import Xmp
+from .subscripts import Shared, check_subscripts
+from .templates import known_template, ranges_text
+from .words import Template
+
+CALLS = re.compile(r"(?:f?abs|a?(?:sin|cos|tan)|atan2|exp|log(?:2|10)?|pow|sqrt|cbrt|floor|ceil|fm(?:od|in|ax))f?")
+
+
+def loop(xmp: Xmp, directive: Directive) -> None:
+    found = re.fullmatch(r"(\([^()]*\)\s*)?on\s+(\w+)\s*(.*)", directive.words.strip(), re.DOTALL | re.IGNORECASE)
+    if found is None:
+        xmp.error(directive, "#pragma xmp loop without `on`", "write loop on t[i], or loop (i,j) on t[i][j]")
+        return
+    template = known_template(xmp, directive, found[2])
+    statement = xmp.statements.statement(directive)
+    if template is None or not template.formats or statement is None:
+        return
+    if statement.type != "for_statement":
+        xmp.error(directive, "#pragma xmp loop stands above a for loop", "put it directly above the loop")
+        return
+    end = bracket_end(found[3])
+    parts = xmp.brackets_of(found[3][:end])
+    if not parts or len(parts) != template.dims:
+        text = f"template `{template.name}` has {template.dims} dimensions, and {len(parts or [])} are given"
+        xmp.error(directive, text, "name each: a loop variable, or * for a dimension that is not shared")
+        return
+    if found[3].startswith("("):
+        parts.reverse()
+    if not xmp.statements.stays(directive, statement):
+        return
+    Lowered(xmp, directive, template, statement, parts).lower(found[3][end:].strip())
+
+
+def bracket_end(text: str) -> int:
+    """Returns the end of the brackets that begin a text."""
+    at = 0
+    while at < len(text) and text[at] in "[(" and (end := matching(text, at)) > 0:
+        at = end
+        if text[at:].lstrip()[:1] in ("[",):
+            at += len(text[at:]) - len(text[at:].lstrip())
+    return at
+
+
+class Lowered:
+    """One directive."""
+
+    def __init__(self, xmp: Xmp, directive: Directive, template: Template, statement: Node, parts: list[str]) -> None:
+        self.xmp, self.directive, self.template, self.statement = xmp, directive, template, statement
+        self.parts = parts  # of each dimension of the template
+        self.place = xmp.place(directive)
+        self.number = sum(d.at < directive.at for d in xmp.directives)
+        self.loops: list[Shared] = []
+        self.reductions: list[Reduced] = []
+        # C before and after the outermost loop.
+        self.before: list[str] = []
+        self.after: list[str] = []
+        self.closing = ""
+
+    def lower(self, clauses: str) -> None:
+        if not self._clauses(clauses) or not self._find():
+            return
+        xmp, statement = self.xmp, self.statement
+        xmp.unit.covered.append((statement.start_byte, statement.end_byte))
+        check_subscripts(xmp, self.template, statement, self.loops)
+        for shared in self.loops:
+            self._bounds(shared)
+        self._orders()
+        kept = self._keep()
+        here = self._here()
+        begin = "".join(f"{part} " for part in [*self._begin_reductions(), *kept, here, *self.before] if part)
+        xmp.call(self.directive, f"{{ {begin}")
+        xmp.source.insert(xmp.end(statement), f"{self.closing} {' '.join(self._end_reductions())} }}")
+        self._tell()
+
+    # ---- the directive ----
+
+    def _clauses(self, words: str) -> bool:
+        while words:
+            found = re.match(r"(\w+)\s*\(", words)
+            end = matching(words, found.end() - 1) if found is not None else -1
+            name = found[1].lower() if found is not None else words.split()[0]
+            if found is None or end < 0 or name != "reduction":
+                text = f"`{name}` in #pragma xmp loop"
+                known = "is not supported" if name in ("expand", "margin", "peel_and_wait") else "is no clause of it"
+                self.xmp.error(self.directive, f"{text} {known}", "write reduction(+:x), or nothing more")
+                return False
+            operator = ""
+            for each in join_locations(split_list(words[found.end() : end - 1])):
+                operator, made = self._reduction(operator, each)
+                if made is None:
+                    return False
+                self.reductions.append(made)
+            words = words[end:].strip()
+        return True
+
+    def _reduction(self, operator: str, text: str) -> tuple[str, Reduced | None]:
+        made = reduced(self.xmp, self.directive, operator, text)
+        if made is None:
+            return operator, None
+        operator = made.operator
+        located = operator.startswith(("first", "last"))
+        if located and made.is_array:
+            self.xmp.error(self.directive, f"`{made.text}` in {operator} is an array", "reduce one value")
+            return operator, None
+        if made.locations and not located:
+            text = f"{operator} of `{made.text}` has locations"
+            self.xmp.error(self.directive, text, "they go with firstmax, firstmin, lastmax and lastmin")
+            return operator, None
+        return operator, made
+
+    def _find(self) -> bool:
+        """Finds the loop of each variable in the template's subscripts."""
+        wanted: dict[str, tuple[int, str]] = {}
+        inner = [name_of_loop(node) for node in walk(self.statement) if node.type == "for_statement"]
+        for axis, part in enumerate(self.parts):
+            found = re.fullmatch(r"([A-Za-z_]\w*)\s*(?:([+-])\s*(.+))?", part, re.DOTALL)
+            if found is not None and found[1] in inner:
+                offset = self.xmp.expression(self.directive, found[3]) if found[3] else "0"
+                if inner.count(found[1]) > 1:
+                    text = f"`{found[1]}` is the variable of several loops here"
+                    self.xmp.error(self.directive, text, "put a directive above each of the inner loops instead")
+                    return False
+                wanted[found[1]] = (axis, f"-({offset})" if found[2] == "-" else offset)
+        for node in walk(self.statement):
+            name = name_of_loop(node) if node.type == "for_statement" else ""
+            if name not in wanted:
+                continue
+            counted = read_for(node)
+            if isinstance(counted, str):
+                self.xmp.source.error(
+                    node.start_byte, f"a loop on a template {counted}", "write for (i = a; i < b; i++)"
+                )
+                return False
+            axis, offset = wanted.pop(name)
+            prefix = f"{PREFIX}{self.number}_{len(self.loops)}_"
+            self.loops.append(Shared(node, counted, axis, offset, len(self.loops), prefix))
+        if not self.loops or self.loops[0].node != self.statement:
+            name = name_of_loop(self.statement)
+            self.xmp.error(
+                self.directive,
+                f"the variable `{name}` of the loop below is no subscript of `{self.template.name}`",
+                f"write loop on {self.template.name}[{name or 'i'}]",
+            )
+            return False
+        return True
+
+    def _here(self) -> str:
+        """Returns a condition where subscripts are constant: only their owner does iterations."""
+        fixed = {s.axis for s in self.loops}
+        ranges, any_ = [], False
+        for axis, part in enumerate(self.parts):
+            constant = axis not in fixed and part not in ("*", ":", "")
+            ranges.append(
+                (self.xmp.expression(self.directive, part) if constant else "0", "1" if constant else "XMP_REST")
+            )
+            any_ = any_ or constant
+        if not any_:
+            return ""
+        self.closing += " }"
+        return f"if (xmp_loop_here(&{self.template.variable}, {ranges_text(ranges)}, {self.place})) {{"
+
+    # ---- loops ----
+
+    def _bounds(self, s: Shared) -> None:
+        """Replaces the bounds of a loop."""
+        xmp, c, t = self.xmp, s.counted, self.template
+        first, past = xmp.lowering.render(c.first), xmp.lowering.render(c.bound)
+        past = f"({past}){f' + {c.past}' if c.past > 0 else f' - {-c.past}' if c.past < 0 else ''}"
+        turns = t.formats[s.axis] == "cyclic"
+        s.hoisted = s.level == 0 or (not turns and self._steady(s))
+        where = f"&{t.variable}, {s.axis}, {s.name}first, {s.name}past, {s.step}, {s.offset}"
+        setup = f"const int64_t {s.name}first = {first}, {s.name}past = {past}; xmp_loop_inside({where}, {self.place});"
+        n, sign = s.name, "<" if c.step > 0 else ">"
+        if turns:
+            setup += f" for (xmp_runs {n}runs = xmp_runs_begin({where}); xmp_runs_next(&{n}runs);) {{"
+            setup += f" const int64_t {n}begin = {n}runs.first, {n}end = {n}runs.end, {n}step = {n}runs.step;"
+            if not self._has_pragma(s):
+                setup += f" const int64_t {n}stride = {n}runs.stride; int64_t {n}at = {n}runs.local; (void){n}at;"
+        else:
+            where = f"&{t.variable}, {s.axis}"
+            setup += f" const int64_t {n}begin = xmp_loop_first({where}, {n}first, {s.step}, {s.offset}),"
+            setup += f" {n}end = xmp_loop_end({where}, {n}past, {s.step}, {s.offset});"
+        self._replace(c.first, f"{n}begin")
+        self._replace(c.compare, f"{c.name} {sign} {n}end")
+        update = s.node.child_by_field_name("update")
+        if turns and update is not None:
+            also = "" if self._has_pragma(s) else f", {n}at += {n}stride"
+            self._replace(update, f"{c.name} += {n}step{also}")
+        if s.hoisted:
+            self.before.append(setup)
+            self.closing = " }" * turns + self.closing
+        else:
+            xmp.source.insert(s.node.start_byte, f"{{ {setup} ")
+            xmp.source.insert(s.node.end_byte, " }" + " }" * turns)
+
+    def _replace(self, node: Node, text: str) -> None:
+        self.xmp.source.replace(node.start_byte, node.end_byte, text)
+        self.xmp.taken.add(node.id)
+
+    def _steady(self, s: Shared) -> bool:
+        """Returns true if the bounds of an inner loop are known before the outermost one."""
+        used = identifiers(s.counted.first) | identifiers(s.counted.bound)
+        used |= identifiers(s.counted.by) if s.counted.by is not None else set()
+        plain = all(
+            n.type not in ("call_expression", "subscript_expression", "field_expression", "pointer_expression")
+            for part in (s.counted.first, s.counted.bound) for n in walk(part)
+        )  # fmt: skip
+        changed = assigned_names(self.statement) | set(declared_names(self.statement))
+        return plain and not used & changed
+
+    def _has_pragma(self, s: Shared) -> bool:
+        """Returns true if a line of OpenMP stands directly above a loop, which then may have one variable only."""
+        if s.level > 0:
+            before = self.xmp.source.text[: s.node.start_byte].rstrip()
+            return before[before.rfind("\n") + 1 :].lstrip().startswith("#")
+        between = self.xmp.source.text[self.directive.end : s.node.start_byte]
+        return HASH_LINE.search(between) is not None
+
+    # ---- arrays ----
+
+    def _keep(self) -> list[str]:
+        """Makes pointers to the arrays of the outermost loop variables, so that no store can change them."""
+        xmp, s = self.xmp, self.statement
+        if any(k.begin <= s.start_byte < k.end and k.names for k in xmp.aligned.kept) or self._is_inside():
+            names: dict[int, Aligned] = {}
+        else:
+            uses = (xmp.aligned.of_node(n) for n in walk(s) if n.type == "identifier")
+            names = {a.entity: a for a in uses if a is not None}
+        numbers = {}
+        for shared in self.loops:
+            if self.template.formats[shared.axis] == "cyclic" and not self._has_pragma(shared):
+                denoted = xmp.declared.denoted(shared.counted.variable)
+                if denoted is not None and shared.counted.name not in assigned_names(body_of(shared.node)):
+                    key = (denoted.entity.at, self.template.name, shared.axis, shared.offset)
+                    numbers[key] = f"{shared.name}at"
+        xmp.aligned.kept.append(Kept(s.start_byte, s.end_byte, frozenset(names), numbers))
+        word = "restrict " if self._restricted() else ""
+        return [
+            f"{a.type.format(f'const {word}{PREFIX}kept_{a.name}')} = (void*){a.descriptor}.base;"
+            for a in names.values()
+        ]
+
+    def _is_inside(self) -> bool:
+        """Returns true if another directive's loop is around this one; that one makes the pointers."""
+        for other in self.xmp.directives:
+            if other.name == "loop" and other.at < self.directive.at:
+                around = self.xmp.statements.below(other.end)
+                if around is not None and around.start_byte <= self.directive.at < around.end_byte:
+                    return True
+        return False
+
+    def _restricted(self) -> bool:
+        """Returns true if what the loop changes is reached by names of arrays alone."""
+        for node in walk(self.statement):
+            if node.type == "call_expression":
+                if not CALLS.fullmatch(text_of(node.child_by_field_name("function"))):
+                    return False
+            elif node.type in ("pointer_expression", "field_expression"):
+                return False
+            elif node.type == "subscript_expression":
+                root = node
+                while root.type == "subscript_expression":
+                    root = root.child_by_field_name("argument") or root.named_children[0]
+                if self.xmp.aligned.of_node(bare(root)) is None:
+                    return False
+        return True
+
+    # ---- reductions ----
+
+    @property
+    def _mask(self) -> int:
+        return sum(1 << s.axis for s in self.loops)
+
+    def _begin_reductions(self) -> list[str]:
+        return [
+            f"xmp_loop_reduction_begin(&{self.template.variable}, {self._mask}, {r.address}, {r.count}, {r.type},"
+            f" {r.code}, {self.place});"
+            for r in self.reductions
+            if not r.locations and not r.is_located
+        ] + [
+            f"int64_t {self._order(i)} = -1; __typeof__({r.text}) {self._order(i)}_v = {r.text};"
+            + "".join(f" __typeof__({k}) {self._order(i)}_{n}; __builtin_memcpy(&{self._order(i)}_{n}, &{k}, sizeof {k});"
+                      for n, k in enumerate(r.locations))
+            for i, r in enumerate(self.reductions) if r.is_located
+        ]  # fmt: skip
+
+    def _order(self, i: int) -> str:
+        return f"{PREFIX}{self.number}_order_{i}"
+
+    def _orders(self) -> None:
+        """After each iteration, records its number if it has set a value of firstmax or its like."""
+        located = [(i, r) for i, r in enumerate(self.reductions) if r.is_located]
+        if not located:
+            return
+        bits = 62 // len(self.loops)
+        number = " + ".join(
+            f"((int64_t)({s.counted.name} - {s.name}first) / ({s.step}) << {bits * (len(self.loops) - 1 - s.level)})"
+            for s in self.loops
+        )
+        text = ""
+        for i, r in located:
+            o = self._order(i)
+            changed = [f"{r.text} != {o}_v"]
+            changed += [f"__builtin_memcmp(&{k}, &{o}_{n}, sizeof {k})" for n, k in enumerate(r.locations)]
+            copies = "".join(f" __builtin_memcpy(&{o}_{n}, &{k}, sizeof {k});" for n, k in enumerate(r.locations))
+            text += f" if ({' || '.join(changed)}) {{ {o} = {number}; {o}_v = {r.text};{copies} }}"
+        inner = self.loops[-1].node.child_by_field_name("update")
+        if inner is not None:
+            self.xmp.source.insert(inner.start_byte, f"(void)__extension__({{{text} 0; }}), ")
+
+    def _end_reductions(self) -> list[str]:
+        out = []
+        for i, r in enumerate(self.reductions):
+            head = f"&{self.template.variable}, {self._mask}, {r.address}"
+            if not r.is_located:
+                out.append(f"xmp_loop_reduction_end({head}, {r.count}, {r.type}, {r.code}, {self.place});")
+                continue
+            table = ", ".join(f"{{&{k}, sizeof {k}}}" for k in r.locations)
+            places = f"(const xmp_location[]){{{table}}}" if table else "(const xmp_location*)0"
+            out.append(
+                f"xmp_loop_locate({head}, {self._order(i)}, {r.type}, {r.code}, {places}, {len(r.locations)},"
+                f" {self.place});"
+            )
+        return out
+
+    # ---- words ----
+
+    def _tell(self) -> None:
+        t = self.template
+        for s in self.loops:
+            form = t.shown(s.axis)
+            who = (
+                "each node does all iterations"
+                if form == "*"
+                else f"each node of `{t.onto}` does those it owns, by {form}"
+            )
+            where = self.xmp.source.place(s.node.start_byte)
+            self.xmp.explain.append(
+                f"{where}: loop over `{s.counted.name}` on dimension {s.axis + 1} of `{t.name}`: {who}"
+            )
+
+
+def name_of_loop(node: Node) -> str:
+    """Returns the variable of a for loop; "" if it has none."""
+    first = node.child_by_field_name("initializer")
+    if first is None:
+        return ""
+    if first.type == "declaration":
+        top = first.child_by_field_name("declarator")
+        return text_of(top.child_by_field_name("declarator")) if top is not None else ""
+    return text_of(first.child_by_field_name("left"))
+
+
+def body_of(node: Node) -> Node:
+    return node.child_by_field_name("body") or node

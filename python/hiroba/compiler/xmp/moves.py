@@ -1,0 +1,158 @@
+"""What moves elements of aligned arrays: #pragma xmp reflect, and gmove with an aligned array on a side."""
+
+from __future__ import annotations
+
+import re
+
+from ..core.found import Directive
+from ..core.source import Node, bare, text_of
+from ..core.text import matching, quoted, split_list
+from .aligned import Aligned, known_array
+from .arrays import Arrays
+from .lowering import Gmove
+from .part import Xmp
+from .references import CHAIN, Reference
+
+
+def reflect(xmp: Xmp, directive: Directive) -> None:
+    arguments, rest = xmp.arguments(directive)
+    found = re.match(r"width\s*\(", rest, re.IGNORECASE)
+    end = matching(rest, found.end() - 1) if found is not None else -1
+    widths = split_list(rest[found.end() : end - 1]) if found is not None and end > 0 else []
+    clauses = xmp.clauses(directive, rest[end:].strip() if end > 0 else rest)
+    if not any(arguments):
+        xmp.error(directive, "#pragma xmp reflect names no array", "write reflect(a)")
+        return
+    calls = []
+    for name in arguments:
+        array = known_array(xmp, directive, name.strip())
+        if array is None:
+            return
+        if not array.shadow:
+            text = f"`{array.name}` has no shadow"
+            xmp.error(directive, text, f"write #pragma xmp shadow {array.name}{'[1]' * array.dims} below its align")
+            return
+        if widths and len(widths) != array.dims:
+            text = f"`{array.name}` has {array.dims} dimensions, and {len(widths)} widths are given"
+            xmp.error(directive, text, "give a width for each, or 0")
+            return
+        table = ", ".join(width(xmp, directive, w) for w in widths) or ", ".join(["{XMP_REST, 0, 0}"] * array.dims)
+        call = f"xmp_reflect(&{array.descriptor}, (const xmp_width[]){{{table}}}, {xmp.place(directive)})"
+        if clauses.id:
+            started = call.replace("xmp_reflect(", "xmp_reflect_start(", 1)
+            call = f'xmp_async({clauses.id}, {started}, "reflect", {xmp.place(directive)})'
+        calls.append(f"{call};")
+    xmp.call(directive, f"{{ {' '.join(calls)} }}")
+
+
+def width(xmp: Xmp, directive: Directive, text: str) -> str:
+    found = re.fullmatch(r"\s*(/\s*periodic\s*/)?\s*(.*)", text, re.DOTALL | re.IGNORECASE)
+    periodic, words = (found[1], found[2].strip()) if found is not None else (None, text)
+    if not words:
+        return f"{{XMP_REST, 0, {int(periodic is not None)}}}"
+    low, *high = [xmp.expression(directive, word) for word in words.split(":")]
+    return f"{{{low}, {high[0] if high else low}, {int(periodic is not None)}}}"
+
+
+class GlobalMoves:
+    """gmove, if one of its sides is an aligned array."""
+
+    def __init__(self, xmp: Xmp) -> None:
+        self.xmp = xmp
+
+    def _array(self, arrays: Arrays, node: Node) -> Aligned | None:
+        root = bare(node)
+        while root.type == "subscript_expression":
+            root = bare(root.child_by_field_name("argument") or root.named_children[0])
+        return self.xmp.aligned.of_node(root, arrays)
+
+    def gmove(self, arrays: Arrays, node: Node, left: Node, right: Node, how: Gmove) -> str | None:
+        """Returns the C of an assignment below gmove; None if neither side is aligned."""
+        array, source = self._array(arrays, left), self._array(arrays, bare(right))
+        if array is None and source is None:
+            return None
+        if how.mode != "XMP_GMOVE" or how.id:
+            what = "async" if how.id else how.mode.split("_")[-1].lower()
+            text = f"gmove {what} of an aligned array is not supported"
+            arrays.error(node.start_byte, text, "write gmove alone, which all nodes execute together")
+            return "0"
+        to = self._side(arrays, array, left)
+        element = self._element(arrays, array, left)
+        given = self._side(arrays, source, bare(right)) if source is not None else self._memory(arrays, right, element)
+        if to is None or given is None or element is None:
+            return "0"
+        check = ""
+        if source is not None:
+            both = f"__typeof__({element}), __typeof__({self._element(arrays, source, right)})"
+            check = (
+                f' _Static_assert(__builtin_types_compatible_p({both}), "both sides of a gmove have the same type");'
+            )
+        arrays.say(node, "is moved by all nodes together: each gives what it owns of the right side to the owners of"
+                   " the left side: xmp_gmove_global")  # fmt: skip
+        what, place = quoted(arrays.written(node)), arrays.place(node.start_byte)
+        before = " ".join([*to[0], *given[0]])
+        return (
+            f"__extension__({{ {before}{check} xmp_gmove_global({to[1]}, {given[1]}, sizeof {element}, {what},"
+            f" {place}); }})"
+        )
+
+    def _element(self, arrays: Arrays, array: Aligned | None, node: Node) -> str | None:
+        if array is not None:
+            return array.element
+        ref = arrays.reference(node, whole=True)
+        return arrays.of_element(ref) if ref is not None else None
+
+    def _side(self, arrays: Arrays, array: Aligned | None, node: Node) -> tuple[list[str], str] | None:
+        if array is None:
+            return self._memory(arrays, node, None)
+        ref = arrays.reference(node, whole=True)
+        if ref is None:
+            return None
+        if ref.remote or any(step.member for step in ref.steps) or len(ref.steps) > array.dims:
+            arrays.error(node.start_byte, f"`{arrays.written(node)}` in a gmove", "name a section of the array alone")
+            return None
+        table = [self._dim(arrays, array, ref, d) for d in range(array.dims)]
+        columns = [", ".join(column) for column in zip(*table, strict=True)]
+        return [], (
+            f"&(const xmp_moved){{.array = &{array.descriptor}, .dims = {array.dims}, .base = {{{columns[0]}}},"
+            f" .length = {{{columns[1]}}}, .step = {{{columns[2]}}}}}"
+        )
+
+    def _dim(self, arrays: Arrays, array: Aligned, ref: Reference, d: int) -> tuple[str, str, str]:
+        """Returns base, length and step of a dimension."""
+        step = ref.steps[d] if d < len(ref.steps) else None
+        extent = f"{array.descriptor}.extent[{d}]"
+        if step is None or (step.index is None and step.section is None):
+            return "0", extent, "1"
+        if step.index is not None and step.section is None:
+            return arrays.render(step.index), "1", "1"
+        base, length, by = arrays.parts(ref, d)
+        base = base or (f"{extent} - 1" if by.startswith("-") else "0")
+        what, place = quoted(arrays.written(ref.node)), arrays.place(ref.node.start_byte)
+        return base, f"xmp_length({base}, {length}, {by}, {extent}, {d}, {what}, {place})", by
+
+    def _memory(self, arrays: Arrays, node: Node, element: str | None) -> tuple[list[str], str] | None:
+        """Returns memory of each node, or a value."""
+        inner = bare(node)
+        ref = arrays.reference(inner, whole=True) if inner.type in (*CHAIN, "identifier") else None
+        if ref is None and element is not None and not arrays.has_operand(node):
+            return (
+                [f"const __typeof__({element}) xmp_value = {arrays.render(node)};"],
+                "&(const xmp_moved){.address = (void*)&xmp_value}",
+            )
+        if ref is None or ref.remote or not ref.regular:
+            arrays.error(
+                node.start_byte, f"`{text_of(node)}` in a gmove with an aligned array", "name an array of each node"
+            )
+            return None
+        if element is not None and not ref.rank:  # a value, which is converted
+            value = f"const __typeof__({element}) xmp_value = {arrays.render(node)};"
+            return [value], "&(const xmp_moved){.address = (void*)&xmp_value}"
+        operand = arrays.prepare(ref)
+        zeros = ", ".join(["0"] * len(operand.counts)) or "0"
+        ones = ", ".join(["1"] * len(operand.counts)) or "0"
+        return operand.before, (
+            f"&(const xmp_moved){{.address = (void*)&{arrays.at_first(operand)}, .dims = {len(operand.counts)},"
+            f" .base = {{{zeros}}}, .length = {{{', '.join(operand.counts) or '0'}}}, .step = {{{ones}}},"
+            f" .stride = {{{', '.join(operand.strides) or '0'}}}}}"
+        )

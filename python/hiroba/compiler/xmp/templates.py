@@ -1,0 +1,184 @@
+"""#pragma xmp template and distribute: the indices that arrays and loops are aligned with, divided among nodes.
+
+Dimensions are kept in C's order, in which the last changes fastest; t(i,j) is written in the other one."""
+
+from __future__ import annotations
+
+import re
+
+from ..core.found import Directive
+from ..core.shared import PREFIX, at_start
+from ..core.source import Source, one_line
+from ..core.text import quoted, split_list
+from .sections import lift
+from .words import Template, XmpWords
+
+FORMATS = {"block": "XMP_BLOCK", "cyclic": "XMP_CYCLIC", "gblock": "XMP_GBLOCK", "*": "XMP_UNDIVIDED"}
+MAX_DIMS = 7
+
+
+def known_template(xmp: XmpWords, directive: Directive, name: str) -> Template | None:
+    """Returns a template that is distributed; else reports an error."""
+    found = xmp.find_template(name, directive.at)
+    if found is None:
+        xmp.source.error(
+            directive.place(name), f"`{name}` is no template", f"declare it before: #pragma xmp template {name}[100]"
+        )
+    elif not found.formats:
+        xmp.source.error(
+            directive.place(name),
+            f"template `{name}` is not distributed before this line",
+            f"write #pragma xmp distribute {name}[block] onto p above it",
+        )
+        return None
+    return found
+
+
+def template(xmp: XmpWords, directive: Directive) -> None:
+    words = directive.words
+    for each in split_list(words):
+        found = re.fullmatch(r"(\w+)\s*([\[(].*)", each.strip(), re.DOTALL)
+        parts = xmp.brackets_of(found[2]) if found is not None else None
+        if found is None or not parts or len(parts) > MAX_DIMS:
+            xmp.error(
+                directive, f"cannot read the template `{each.strip()}`", "write t[100], t[0:100][0:50] or t(0:99,0:49)"
+            )
+            return
+        if any(part in (":", "") for part in parts):
+            xmp.error(
+                directive,
+                f"template `{found[1]}` has no extents, and template_fix is not supported",
+                "write the extents here: t[n], in a block after n has its value",
+            )
+            return
+        round_ = found[2].startswith("(")
+        pairs = [bounds(xmp, directive, part, round_) for part in (reversed(parts) if round_ else parts)]
+        scope = xmp.scope_of(directive)
+        end = scope.end_byte if scope is not None else len(xmp.source.text)
+        made = Template(
+            found[1], directive.at, end, round_, [p[0] for p in pairs], [p[1] for p in pairs], scope is not None
+        )
+        xmp.templates.append(made)
+        xmp.write(directive, f"static xmp_template {made.variable} __attribute__((unused));")
+
+
+def bounds(xmp: XmpWords, directive: Directive, part: str, round_: bool) -> tuple[str, str]:
+    """Returns the lower bound and the number of indices: of (lb:ub), or of [base:length]."""
+    whole = f"a[{part}]"
+    section = lift(Source(whole), whole).sections.get(1)
+    if section is None:
+        return ("1" if round_ else "0"), xmp.expression(directive, part)
+    first, last = [whole[p.begin : p.end].strip() for p in section.parts][:2]
+    lower = xmp.expression(directive, first) if first else "0"
+    upper = xmp.expression(directive, last) if last else "0"
+    return lower, f"({upper}) - ({lower}) + 1" if round_ else upper
+
+
+def distribute(xmp: XmpWords, directive: Directive) -> None:
+    found = re.fullmatch(r"(\w+)\s*([\[(].*?)\s*\bonto\s+(\w+)", directive.words.strip(), re.DOTALL | re.IGNORECASE)
+    parts = xmp.brackets_of(found[2]) if found is not None else None
+    if found is None or not parts:
+        xmp.error(directive, "cannot read this distribution", "write distribute t[block][cyclic(2)][*] onto p")
+        return
+    name, onto = found[1], found[3]
+    made = xmp.find_template(name, directive.at)
+    nodes = xmp.find_nodes(onto, directive.at)
+    if made is None:
+        known_template(xmp, directive, name)
+        return
+    if nodes is None:
+        xmp.unknown_nodes(directive, onto)
+        return
+    if made.formats:
+        xmp.error(directive, f"template `{name}` is distributed already", "declare another template")
+        return
+    if found[2].startswith("("):
+        parts.reverse()
+    if len(parts) != made.dims:
+        text = f"`{name}` has {made.dims} dimensions, and {len(parts)} formats are given"
+        xmp.error(directive, text, "give a format for each: block, cyclic, cyclic(n) or *")
+        return
+    divided = sum(part != "*" for part in parts)
+    if divided != nodes.dims:
+        text = f"{divided} dimensions of `{name}` are divided, and node array `{onto}` has {nodes.dims}"
+        xmp.error(directive, text, "divide as many dimensions as the node array has, and give * for the others")
+        return
+    for part in parts:
+        if not add_format(xmp, directive, made, part):
+            return
+    made.onto = onto
+    xmp.write(directive, define(xmp, directive, made))
+
+
+def add_format(xmp: XmpWords, directive: Directive, made: Template, text: str) -> bool:
+    found = re.fullmatch(r"(\*|block|cyclic|gblock)\s*(?:\((.*)\))?", text, re.DOTALL | re.IGNORECASE)
+    word = found[1].lower() if found is not None else ""
+    if found is None or (word == "block" and found[2]) or (word == "gblock" and not found[2]):
+        xmp.error(directive, f"`{text}` is no format of a distribution", "write block, cyclic, cyclic(n) or *")
+        return False
+    if word == "gblock":
+        xmp.error(directive, "gblock is not supported", "write block, or cyclic(n)")
+        return False
+    made.formats.append(word)
+    made.widths.append(xmp.expression(directive, found[2]) if found[2] else "1")
+    return True
+
+
+def define(xmp: XmpWords, directive: Directive, made: Template) -> str:
+    divisions = ", ".join(f"{{{FORMATS[f]}, {w}, (void*)0}}" for f, w in zip(made.formats, made.widths, strict=True))
+    text = (
+        f"{made.variable} = (xmp_template){{.name = {quoted(made.name)}, .place = {xmp.place(directive)},"
+        f" .dims = {made.dims}, .lower = {{{', '.join(made.lower)}}}, .extent = {{{', '.join(made.extent)}}},"
+        f" .onto = &{PREFIX}nodes_{made.onto}, .division = {{{divisions}}}}}; xmp_template_define(&{made.variable});"
+    )
+    return text if made.in_block else at_start(f"template_{made.name}", one_line(text))
+
+
+def template_range(xmp: XmpWords, directive: Directive, made: Template, text: str) -> list[tuple[str, str]] | None:
+    """Returns first index and count for each dimension of `t[1][*]`, `t(1:3,:)`; `XMP_REST` for all of it."""
+    parts = xmp.brackets_of(text)
+    if parts is None or (parts and len(parts) != made.dims):
+        xmp.error(
+            directive,
+            f"`{made.name}{text}` does not fit to template `{made.name}`, which has {made.dims} dimensions",
+            "give an index, a range or * for each",
+        )
+        return None
+    round_ = text.startswith("(")
+    out = []
+    for part in (reversed(parts) if round_ else parts) if parts else ["*"] * made.dims:
+        whole = f"a[{part}]"
+        section = lift(Source(whole), whole).sections.get(1)
+        if part in ("*", ":", ""):
+            out.append(("0", "XMP_REST"))
+        elif section is None:
+            out.append((xmp.expression(directive, part), "1"))
+        else:
+            first, last, *step = [whole[p.begin : p.end].strip() for p in section.parts]
+            if step and step[0] not in ("", "1"):
+                xmp.error(directive, f"a part of template `{made.name}` has a step", "name all of the range")
+                return None
+            d = len(out)
+            begin = xmp.expression(directive, first) if first else made.lower[d]
+            end = (
+                xmp.expression(directive, last) if last else f"{made.variable}.lower[{d}] + {made.variable}.extent[{d}]"
+            )
+            inclusive = round_ and bool(last)
+            length = end if last and not round_ else f"({end}) - ({begin}){' + 1' * inclusive}"
+            out.append((begin, length))
+    return out
+
+
+def ranges_text(ranges: list[tuple[str, str]]) -> str:
+    return f"(const xmp_template_range[]){{{', '.join(f'{{{a}, {b}}}' for a, b in ranges)}}}"
+
+
+def nodes_of(xmp: XmpWords, directive: Directive, made: Template, text: str) -> str:
+    """Returns the nodes of a part of a template, for `on`."""
+    if not made.formats:
+        known_template(xmp, directive, made.name)
+        return "(const xmp_node_reference*)0"
+    ranges = template_range(xmp, directive, made, text)
+    if ranges is None:
+        return "(const xmp_node_reference*)0"
+    return f"xmp_template_nodes(&{made.variable}, {ranges_text(ranges)}, {xmp.place(directive)})"

@@ -1,0 +1,268 @@
+// Aligned arrays of xmp_global.h: their memory, reflect and gmove.
+#define SMS_NO_PLACES
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+#include "base/log.hpp"
+#include "notation/xmp/xmp_process.hpp"
+
+namespace hiroba {
+
+namespace {
+
+// What the library knows of an aligned array.
+struct Aligned {
+  struct Freed {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+  AlignedLayout layout;
+  std::unique_ptr<void, Freed> memory;
+  std::map<std::vector<int64_t>, std::unique_ptr<Transfer>> shadows;  // by ranks and widths
+};
+
+// Arrays by the address of their part.
+std::map<const void*, const xmp_aligned*>& allocated() {
+  return instance<std::map<const void*, const xmp_aligned*>>();
+}
+
+Aligned& aligned(const xmp_aligned* array, const char* place) {
+  if (array->opaque == nullptr)
+    end_job(1, "%s: array %s has no memory yet: #pragma xmp align has not been executed, or xmp_malloc is missing",
+            place, array->name);
+  return *static_cast<Aligned*>(array->opaque);
+}
+
+AlignedLayout::Dim dim_of(const xmp_aligned& a, int d, const Template& on, const char* place) {
+  AlignedLayout::Dim out;
+  const xmp_template& t = *a.with;
+  out.extent = a.extent[d], out.axis = a.axis[d];
+  if (out.extent < 1)
+    end_job(1, "%s: dimension %d of array %s has %ld elements; it must have one at least", place, d + 1, a.name,
+            out.extent);
+  out.full = a.low[d] == XMP_REST;
+  if (!out.full) out.low = a.low[d], out.high = a.high[d];
+  if (!out.full && (out.low < 0 || out.high < 0))
+    end_job(1, "%s: the shadow of dimension %d of %s is %ld:%ld; it cannot be negative", place, d + 1, a.name, out.low,
+            out.high);
+  if (out.axis < 0) return out;
+  const int64_t first = a.offset[d], last = first + out.extent - 1, low = t.lower[out.axis];
+  if (first < low || last >= low + t.extent[out.axis])
+    end_job(1, "%s: dimension %d of array %s is aligned with the indices %ld..%ld of template %s, which has %ld..%ld",
+            place, d + 1, a.name, first, last, t.name, low, low + t.extent[out.axis] - 1);
+  out.shift = first - low;
+  if (on.axes[out.axis].turns() && (out.low > 0 || out.high > 0))
+    end_job(1, "%s: dimension %d of array %s has a shadow, and is distributed by cyclic; take block, or shadow [*]",
+            place, d + 1, a.name);
+  return out;
+}
+
+void set_part(xmp_aligned& a, const AlignedLayout& layout, const std::vector<int>& at) {
+  for (int d = 0; d < a.dims; ++d) {
+    const AlignedLayout::Part part = at.empty() ? AlignedLayout::Part() : layout.part(d, at);
+    a.size[d] = std::max<int64_t>(part.size, 1), a.first[d] = part.first, a.count[d] = part.count;
+    a.shift[d] = layout.dim(d).shift, a.width[d] = a.cycle[d] = 1;
+    if (layout.turns(d)) a.width[d] = layout.axis(d)->width(), a.cycle[d] = layout.axis(d)->cycle();
+  }
+}
+
+}  // namespace
+
+XMP_EXPORT void* xmp_aligned_allocate(xmp_aligned* a) {
+  const char* const place = a->place;
+  start_coarrays("xmp_aligned_allocate", place);
+  const Template& on = template_of(a->with, place);
+  if (a->opaque != nullptr) end_job(1, "%s: array %s is allocated already; xmp_free it first", place, a->name);
+  if (a->dims < 1 || a->dims > XMP_DIMS)
+    end_job(1, "%s: array %s has %d dimensions; it can have 1..%d", place, a->name, a->dims, XMP_DIMS);
+  std::vector<AlignedLayout::Dim> dims;
+  for (int d = 0; d < a->dims; ++d) {
+    dims.push_back(dim_of(*a, d, on, place));
+    for (int e = 0; e < d; ++e)
+      if (a->axis[d] >= 0 && a->axis[d] == a->axis[e])
+        end_job(1, "%s: dimensions %d and %d of array %s are aligned with one dimension of template %s", place, e + 1,
+                d + 1, a->name, a->with->name);
+  }
+  auto made = std::make_unique<Aligned>();
+  made->layout = AlignedLayout(on, std::move(dims), a->element);
+  const std::vector<int> at = on.grid.coordinates(sms_rank);
+  set_part(*a, made->layout, at);
+  size_t bytes = a->element;
+  for (int d = 0; d < a->dims; ++d) bytes *= static_cast<size_t>(a->size[d]);
+  constexpr size_t line = 64;
+  made->memory.reset(std::aligned_alloc(line, (bytes + line - 1) / line * line));
+  if (made->memory == nullptr) end_job(1, "%s: no memory for %zu bytes of array %s", place, bytes, a->name);
+  std::memset(made->memory.get(), 0, bytes);
+  a->data = made->memory.get();
+  int64_t before = 0;
+  if (!at.empty()) {
+    const auto strides = made->layout.strides(at);
+    for (int d = 0; d < a->dims; ++d) before += made->layout.part(d, at).memory_first * strides[d];
+  }
+  a->base = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(a->data) - static_cast<uintptr_t>(before));
+  a->opaque = made.release();
+  allocated()[a->data] = a;
+  return a->data;
+}
+
+XMP_EXPORT void xmp_aligned_free(xmp_aligned* a, const char* place) {
+  delete &aligned(a, place);
+  allocated().erase(a->data);
+  a->opaque = a->data = a->base = nullptr;
+}
+
+XMP_EXPORT void xmp_aligned_leave(xmp_aligned* a) {
+  if (a->opaque != nullptr) xmp_aligned_free(a, a->place);
+}
+
+XMP_EXPORT const xmp_aligned* xmp_aligned_of(const void* data, const char* name, const char* place) {
+  const auto found = allocated().find(data);
+  if (found != allocated().end()) return found->second;
+  end_job(1, "%s: parameter %s is aligned, and what is passed is not the name of an aligned array", place, name);
+}
+
+// ---- reflect -------------------------------------------------------------------------------------------------------
+
+namespace {
+
+std::vector<Transfer::Width> widths_of(const xmp_aligned& a, const AlignedLayout& layout, const xmp_width width[],
+                                       const char* place) {
+  std::vector<Transfer::Width> out;
+  bool any = false;
+  for (int d = 0; d < a.dims; ++d) {
+    const AlignedLayout::Dim& dim = layout.dim(d);
+    Transfer::Width one = {dim.low, dim.high, width[d].periodic != 0};
+    any = any || dim.full || dim.low > 0 || dim.high > 0;
+    if (width[d].low != XMP_REST) {
+      one.low = width[d].low, one.high = width[d].high;
+      if (!dim.full && (one.low > dim.low || one.high > dim.high || one.low < 0 || one.high < 0))
+        end_job(1, "%s: reflect of width %ld:%ld in dimension %d of %s, whose shadow is %ld:%ld", place, one.low,
+                one.high, d + 1, a.name, dim.low, dim.high);
+    }
+    out.push_back(one);
+  }
+  if (!any) end_job(1, "%s: reflect of %s, which has no shadow; write #pragma xmp shadow %s[1]", place, a.name, a.name);
+  return out;
+}
+
+// Ends the job if a node of an array does not take part.
+void require_all_nodes(const xmp_aligned& a, const AlignedLayout& layout, const Team& set, const char* what,
+                       const char* place) {
+  for (const int rank : layout.on().grid.ranks)
+    if (set.find(rank) < 0)
+      end_job(1, "%s: %s of %s is executed without rank %d, which has a part of it", place, what, a.name, rank);
+}
+
+Transfer& shadow_of(const xmp_aligned& a, const xmp_width width[], const char* place) {
+  Aligned& made = aligned(&a, place);
+  const Team set = executing();
+  std::vector<int64_t> key;
+  for (int m = 0; m < set.count; ++m) key.push_back(set.rank(m));
+  for (int d = 0; d < a.dims; ++d) key.insert(key.end(), {width[d].low, width[d].high, width[d].periodic});
+  std::unique_ptr<Transfer>& out = made.shadows[key];
+  if (out == nullptr) {
+    const std::vector<Transfer::Width> widths = widths_of(a, made.layout, width, place);
+    require_all_nodes(a, made.layout, set, "reflect", place);
+    out = std::make_unique<Transfer>(
+        Transfer::of_shadow(set, sms_rank, made.layout, static_cast<char*>(a.data), widths));
+  }
+  return *out;
+}
+
+// A started transfer.
+class Moving final : public Request {
+ public:
+  Moving(Transfer& transfer, TeamOperations& teams, const Call& call) : transfer_(transfer) {
+    require_at(transfer.start(teams, call, started_), call.place);
+  }
+  Status advance(bool& complete) override {
+    HIROBA_TRY(started_.agrees());
+    complete = started_.done();
+    if (complete) transfer_.finish();
+    return {};
+  }
+  std::string missing() const override { return started_.missing(); }
+
+ private:
+  Transfer& transfer_;
+  Started started_;
+};
+
+}  // namespace
+
+XMP_EXPORT void xmp_reflect(const xmp_aligned* a, const xmp_width width[], const char* place) {
+  Collective& all = coarrays("xmp_reflect", place).collective();
+  require_at(shadow_of(*a, width, place).perform(all.teams(), {"xmp_reflect", place}), place);
+}
+
+XMP_EXPORT xmp_request xmp_reflect_start(const xmp_aligned* a, const xmp_width width[], const char* place) {
+  Collective& all = coarrays("xmp_reflect", place).collective();
+  Transfer& transfer = shadow_of(*a, width, place);
+  return give(std::make_unique<Moving>(transfer, all.teams(), Call{"xmp_reflect_start", place}));
+}
+
+// ---- gmove ---------------------------------------------------------------------------------------------------------
+
+namespace {
+
+TransferSide side_of(const xmp_moved& moved, const char* text, const char* place) {
+  TransferSide out;
+  out.layout = moved.array == nullptr ? nullptr : &aligned(moved.array, place).layout;
+  out.data = static_cast<char*>(moved.array == nullptr ? moved.address : moved.array->data);
+  for (int d = 0; d < moved.dims; ++d) {
+    const int64_t base = moved.base[d], step = moved.step[d], count = moved.length[d];
+    out.dims.push_back({base, step, count, moved.array == nullptr ? moved.stride[d] : 0});
+    if (moved.array == nullptr || count == 0) continue;
+    const int64_t last = base + (count - 1) * step, extent = moved.array->extent[d];
+    if (count < 0 || std::min(base, last) < 0 || std::max(base, last) >= extent)
+      end_job(1, "%s: %s: the section %ld:%ld:%ld of dimension %d of %s is outside of its %ld elements", place, text,
+              base, count, step, d + 1, moved.array->name, extent);
+  }
+  return out;
+}
+
+std::vector<int64_t> counts_of(const TransferSide& side) {
+  std::vector<int64_t> out;
+  for (const TransferSide::Dim& dim : side.dims)
+    if (dim.count != 1) out.push_back(dim.count);
+  return out;
+}
+
+std::string shape_of(const TransferSide& side) {
+  std::string out;
+  for (const TransferSide::Dim& dim : side.dims) out += format("[%ld]", dim.count);
+  return out.empty() ? "one element" : out;
+}
+
+void move(const TransferSide& to, const TransferSide& from, size_t element, const char* place) {
+  Transfer transfer = Transfer::of_sections(executing(), sms_rank, to, from, element);
+  TeamOperations& teams = coarrays("xmp_gmove", place).collective().teams();
+  require_at(transfer.perform(teams, {"xmp_gmove", place}), place);
+}
+
+}  // namespace
+
+XMP_EXPORT void xmp_gmove_global(const xmp_moved* to, const xmp_moved* from, size_t element, const char* text,
+                                 const char* place) {
+  coarrays("xmp_gmove", place);
+  const TransferSide target = side_of(*to, text, place);
+  TransferSide source = side_of(*from, text, place);
+  for (const xmp_moved* each : {to, from})
+    if (each->array != nullptr)
+      require_all_nodes(*each->array, aligned(each->array, place).layout, executing(), "gmove", place);
+  std::vector<char> value;
+  if (counts_of(source).empty() && !counts_of(target).empty()) {  // one element goes to all
+    value.resize(element);
+    if (source.layout != nullptr) move({nullptr, value.data(), {}}, source, element, place);
+    else std::memcpy(value.data(), from->address, element);
+    source = {nullptr, value.data(), target.dims};
+    for (TransferSide::Dim& dim : source.dims) dim.base = 0, dim.stride = 0;
+  }
+  if (counts_of(target) != counts_of(source))
+    end_job(1, "%s: %s: the left side of gmove has %s, and the right side %s", place, text, shape_of(target).c_str(),
+            shape_of(source).c_str());
+  move(target, source, element, place);
+}
+
+}  // namespace hiroba

@@ -1,0 +1,30 @@
+#include "template/axis.hpp"
+
+#include <algorithm>
+
+namespace hiroba {
+
+Axis Axis::cut(std::vector<int64_t> cuts) {
+  Axis out(cuts.back(), static_cast<int>(cuts.size()) - 1, 1);
+  out.cuts_ = std::move(cuts);
+  return out;
+}
+
+int Axis::owner(int64_t g) const {
+  if (cuts_.empty()) return static_cast<int>(g % cycle() / width_);
+  return static_cast<int>(std::upper_bound(cuts_.begin(), cuts_.end(), g) - cuts_.begin()) - 1;
+}
+
+bool Axis::next_run(int piece, int64_t from, int64_t& begin, int64_t& end) const {
+  from = std::max<int64_t>(from, 0);
+  if (!cuts_.empty()) {
+    begin = cuts_[piece], end = cuts_[piece + 1];
+    return from < end && begin < end;
+  }
+  begin = from / cycle() * cycle() + piece * width_;
+  if (from >= begin + width_) begin += cycle();
+  end = std::min(begin + width_, extent_);
+  return begin < end && from < end;
+}
+
+}  // namespace hiroba

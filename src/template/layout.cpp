@@ -1,0 +1,57 @@
+#include "template/layout.hpp"
+
+#include <algorithm>
+
+namespace hiroba {
+
+std::vector<int> Grid::coordinates(int rank) const {
+  const auto found = std::find(ranks.begin(), ranks.end(), rank);
+  if (found == ranks.end()) return {};
+  auto rest = static_cast<int>(found - ranks.begin());
+  std::vector<int> out(extent.size());
+  for (int d = dims() - 1; d >= 0; rest /= extent[d--]) out[d] = rest % extent[d];
+  return out;
+}
+
+int Grid::rank_at(const std::vector<int>& coordinates) const {
+  int at = 0;
+  for (int d = 0; d < dims(); ++d) at = at * extent[d] + coordinates[d];
+  return ranks[at];
+}
+
+AlignedLayout::AlignedLayout(const Template& of, std::vector<Dim> dims, size_t element)
+    : template_(of), dims_(std::move(dims)), element_(element) {}
+
+AlignedLayout::Part AlignedLayout::part(int d, int coordinate) const {
+  const Dim& dim = dims_[d];
+  Part out;
+  if (on_grid(d) < 0) {
+    out = {0, dim.extent, 0, dim.extent};
+  } else {
+    int64_t begin = 0, end = 0, from = dim.shift, last = -1;
+    const int64_t past = dim.shift + dim.extent;
+    bool any = false;
+    while (axis(d)->next_run(coordinate, from, begin, end) && begin < past) {
+      begin = std::max(begin, dim.shift), end = std::min(end, past);
+      if (!any) out.first = begin - dim.shift, any = true;
+      out.count += end - begin, last = end - 1 - dim.shift, from = end;
+    }
+    out.memory_first = any ? number(d, out.first) : 0;
+    out.size = any ? number(d, last) - out.memory_first + 1 : 0;
+  }
+  if (dim.full) out.memory_first = 0, out.size = dim.extent;
+  else if (out.count > 0) out.memory_first -= dim.low, out.size += dim.low + dim.high;
+  return out;
+}
+
+std::array<int64_t, template_dims> AlignedLayout::strides(const std::vector<int>& at) const {
+  std::array<int64_t, template_dims> out{};
+  auto bytes = static_cast<int64_t>(element_);
+  for (int d = dims() - 1; d >= 0; --d) {
+    out[d] = bytes;
+    bytes *= std::max<int64_t>(part(d, at).size, 1);
+  }
+  return out;
+}
+
+}  // namespace hiroba

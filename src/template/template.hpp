@@ -1,0 +1,7 @@
+// The contract of this floor: arrays that are aligned with templates, of which each node has a part with a shadow, and
+// what moves their elements: sections from one to the other, and shadows. README.md has the reasons.
+#pragma once
+
+#include "template/axis.hpp"
+#include "template/layout.hpp"
+#include "template/transfer.hpp"
