@@ -70,9 +70,9 @@ typedef struct xmp_aligned {
   int64_t offset[XMP_DIMS];
   int64_t low[XMP_DIMS], high[XMP_DIMS]; /* shadow; low XMP_REST: all of the dimension */
   /* Set by xmp_aligned_allocate: */
-  void* data;                   /* this node's part with its shadow, in C order, zero at first */
-  void* base;                   /* the address that the element with subscripts 0 would have */
-  int64_t size[XMP_DIMS];       /* elements of the part, with its shadow; 1 if there are none */
+  void* data;                               /* this node's part with its shadow, in C order, zero at first */
+  void* base;                               /* the address that the element with subscripts 0 would have */
+  int64_t size[XMP_DIMS];                   /* elements of the part, with its shadow; 1 if there are none */
   int64_t first[XMP_DIMS], count[XMP_DIMS]; /* this node's least index, and how many it has */
   /* Subscripts of a dimension with XMP_CYCLIC are those of xmp_subscript. */
   int64_t shift[XMP_DIMS], width[XMP_DIMS], cycle[XMP_DIMS];

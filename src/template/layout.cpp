@@ -31,8 +31,8 @@ AlignedLayout::Part AlignedLayout::part(int d, int coordinate) const {
     int64_t begin = 0, end = 0, from = dim.shift, last = -1;
     const int64_t past = dim.shift + dim.extent;
     bool any = false;
-    while (axis(d)->next_run(coordinate, from, begin, end) && begin < past) {
-      begin = std::max(begin, dim.shift), end = std::min(end, past);
+    while (axis(d)->next_run(coordinate, from, begin, end) && std::max(begin, from) < past) {
+      begin = std::max(begin, from), end = std::min(end, past);
       if (!any) out.first = begin - dim.shift, any = true;
       out.count += end - begin, last = end - 1 - dim.shift, from = end;
     }

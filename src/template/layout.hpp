@@ -1,8 +1,8 @@
 // Who has which elements of an array that is aligned with a template, and where in its memory.
 //
-// A Grid is a node array; a Template divides its axes over the dimensions of a grid; a AlignedLayout is an aligned array: the
-// elements of each node are a box of memory, in C order, with a shadow around it. Everything is a formula of a node's
-// coordinates, so each rank computes what any other has. Values; thread-safe.
+// A Grid is a node array; a Template divides its axes over the dimensions of a grid; a AlignedLayout is an aligned
+// array: the elements of each node are a box of memory, in C order, with a shadow around it. Everything is a formula of
+// a node's coordinates, so each rank computes what any other has. Values; thread-safe.
 #pragma once
 
 #include <array>
@@ -40,14 +40,14 @@ class AlignedLayout {
  public:
   struct Dim {
     int64_t extent = 1;
-    int axis = -1;            // of the template; -1: each node has all
-    int64_t shift = 0;        // index of the template (from 0) less that of the array
+    int axis = -1;              // of the template; -1: each node has all
+    int64_t shift = 0;          // index of the template (from 0) less that of the array
     int64_t low = 0, high = 0;  // shadow
-    bool full = false;        // shadow: all of the dimension
+    bool full = false;          // shadow: all of the dimension
   };
-  // What a node has in one dimension.
+  // The elements of a node in one dimension.
   struct Part {
-    int64_t first = 0, count = 0;     // the least index, and the number of elements that it owns
+    int64_t first = 0, count = 0;        // the least index, and the number of elements that it owns
     int64_t memory_first = 0, size = 0;  // the least number in its memory (an index, or Axis::local), and how many
   };
 
@@ -66,9 +66,9 @@ class AlignedLayout {
   // The coordinate, in on_grid(d), of the node that owns index i; -1: all own it.
   int owner(int d, int64_t i) const { return on_grid(d) < 0 ? -1 : axis(d)->owner(i + dims_[d].shift); }
   int64_t number(int d, int64_t i) const { return turns(d) ? axis(d)->local(i + dims_[d].shift) : i; }
-  // Of the node with that coordinate in on_grid(d); any for others.
+  // Returns the part of the node with that coordinate in on_grid(d); of any node for other dimensions.
   Part part(int d, int coordinate) const;
-  // Of a node with these coordinates.
+  // The same of a node with these coordinates.
   Part part(int d, const std::vector<int>& at) const { return part(d, on_grid(d) < 0 ? 0 : at[on_grid(d)]); }
   // Bytes from one element of a node's memory to the next, per dimension.
   std::array<int64_t, template_dims> strides(const std::vector<int>& at) const;

@@ -115,7 +115,7 @@ class Transfer::Builder {
         return false;
     return true;
   }
-  // Of the nodes with copies one gives to each taker: itself, or one near it, else the first.
+  // One of the nodes with copies gives to each taker: that with the taker's coordinates, else the first.
   bool gives_to(int member, int taker) const {
     if (is_memory()) return member == taker;
     for (const int g : copies_)
@@ -139,7 +139,8 @@ class Transfer::Builder {
     for (int k = 0; k < matched(); ++k) {
       const TransferSide::Dim& dim = side_.dims[matched_[k]];
       List offsets;
-      for (const int64_t position : *positions[k]) offsets.push_back(offset(matched_[k], dim.base + position * dim.step));
+      for (const int64_t position : *positions[k])
+        offsets.push_back(offset(matched_[k], dim.base + position * dim.step));
       out.dims.push_back(runs_of(offsets));
     }
     return out;
@@ -215,7 +216,8 @@ struct Slot {
   bool is_shadow;
 };
 
-std::vector<Slot> slots_of(const AlignedLayout& layout, int d, const std::vector<int>& at, const Transfer::Width& width) {
+std::vector<Slot> slots_of(const AlignedLayout& layout, int d, const std::vector<int>& at,
+                           const Transfer::Width& width) {
   const AlignedLayout::Part part = layout.part(d, at);
   const AlignedLayout::Dim& dim = layout.dim(d);
   std::vector<Slot> out;
@@ -277,7 +279,8 @@ Transfer Transfer::of_shadow(const Team& team, int me, const AlignedLayout& layo
 }
 
 void Transfer::set_room() {
-  const auto sizes = [&](const std::vector<std::vector<Box>>& all, std::vector<size_t>& bytes, std::vector<char>& room) {
+  const auto sizes = [&](const std::vector<std::vector<Box>>& all, std::vector<size_t>& bytes,
+                         std::vector<char>& room) {
     size_t sum = 0;
     for (const std::vector<Box>& boxes : all) {
       size_t each = 0;

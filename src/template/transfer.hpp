@@ -21,7 +21,7 @@ struct TransferSide {
     int64_t stride = 0;                     // of memory, in bytes
   };
   const AlignedLayout* layout = nullptr;  // null: memory
-  char* data = nullptr;            // the first byte of this rank's memory of the array; of memory: of index 0
+  char* data = nullptr;                   // the first byte of this rank's memory of the array; of memory: of index 0
   std::vector<Dim> dims;
 };
 
@@ -35,7 +35,8 @@ class Transfer {
     int64_t low = 0, high = 0;
     bool periodic = false;
   };
-  static Transfer of_shadow(const Team& team, int me, const AlignedLayout& layout, char* data, std::span<const Width> widths);
+  static Transfer of_shadow(const Team& team, int me, const AlignedLayout& layout, char* data,
+                            std::span<const Width> widths);
 
   // Bytes that this rank gives to others and takes from them.
   int64_t given() const { return given_; }

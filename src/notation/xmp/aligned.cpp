@@ -12,7 +12,7 @@ namespace hiroba {
 
 namespace {
 
-// What the library knows of an aligned array.
+// The library's state of an aligned array.
 struct Aligned {
   struct Freed {
     void operator()(void* memory) const { std::free(memory); }
@@ -23,9 +23,7 @@ struct Aligned {
 };
 
 // Arrays by the address of their part.
-std::map<const void*, const xmp_aligned*>& allocated() {
-  return instance<std::map<const void*, const xmp_aligned*>>();
-}
+std::map<const void*, const xmp_aligned*>& allocated() { return instance<std::map<const void*, const xmp_aligned*>>(); }
 
 Aligned& aligned(const xmp_aligned* array, const char* place) {
   if (array->opaque == nullptr)
@@ -164,8 +162,8 @@ Transfer& shadow_of(const xmp_aligned& a, const xmp_width width[], const char* p
   if (out == nullptr) {
     const std::vector<Transfer::Width> widths = widths_of(a, made.layout, width, place);
     require_all_nodes(a, made.layout, set, "reflect", place);
-    out = std::make_unique<Transfer>(
-        Transfer::of_shadow(set, sms_rank, made.layout, static_cast<char*>(a.data), widths));
+    out =
+        std::make_unique<Transfer>(Transfer::of_shadow(set, sms_rank, made.layout, static_cast<char*>(a.data), widths));
   }
   return *out;
 }

@@ -25,7 +25,8 @@ Axis cut_axis(const xmp_template& t, int d, int pieces, const char* place) {
   std::vector<int64_t> cuts = {0};
   for (int i = 0; i < pieces; ++i) {
     const int64_t size = t.division[d].sizes[i];
-    if (size < 0) end_job(1, "%s: gblock of %s gives node %d of dimension %d %ld indices", place, t.name, i, d + 1, size);
+    if (size < 0)
+      end_job(1, "%s: gblock of %s gives node %d of dimension %d %ld indices", place, t.name, i, d + 1, size);
     cuts.push_back(cuts.back() + size);
   }
   if (cuts.back() != t.extent[d])
@@ -201,7 +202,8 @@ XMP_EXPORT int xmp_runs_next(xmp_runs* runs) {
   while (up ? runs->from < runs->past : runs->from > runs->past) {
     const int64_t g = runs->from + runs->offset - lower;
     // The block that has g, or the next one in the direction of the loop.
-    const int64_t turn = up ? std::max<int64_t>(0, (g - own + cycle - width) / cycle) : (g < own ? -1 : (g - own) / cycle);
+    const int64_t turn =
+        up ? std::max<int64_t>(0, (g - own + cycle - width) / cycle) : (g < own ? -1 : (g - own) / cycle);
     if (turn < 0) break;
     const int64_t begin = own + turn * cycle, last = std::min(begin + width, t.extent[runs->dimension]) - 1;
     const int64_t to_index = lower - runs->offset;

@@ -94,9 +94,8 @@ class AlignedArrays:
     def _of(self, entity: int) -> Aligned | None:
         return next((a for a in self.all if a.entity == entity), None)
 
-    def descriptor(self, lowering: Lowering, identifier: Node) -> str | None:
-        found = self.of_node(identifier, lowering)
-        return found.descriptor if found is not None else None
+    def has(self, lowering: Lowering, identifier: Node) -> bool:
+        return self.of_node(identifier, lowering) is not None
 
     # ---- uses ----
 
@@ -115,7 +114,7 @@ class AlignedArrays:
         if found is None or (not indices and node.type == "parenthesized_expression"):
             return None
         if not indices:
-            return self._alone(lowering, node, found)
+            return self._alone(node, found)
         if len(indices) > found.dims:
             return None
         at = lowering.at(node.start_byte)
@@ -123,16 +122,15 @@ class AlignedArrays:
         text = f"(*{PREFIX}kept_{found.name})" if kept is not None else found.whole("base")
         return text + "".join(f"[{self._subscript(lowering, found, d, i)}]" for d, i in enumerate(indices))
 
-    def _alone(self, lowering: Lowering, node: Node, found: Aligned) -> str | None:
+    def _alone(self, node: Node, found: Aligned) -> str:
+        if found.kind == "parameter":
+            return found.name
         parent = node.parent
+        while parent is not None and parent.type == "parenthesized_expression":
+            parent = parent.parent
         if parent is not None and parent.type in ("sizeof_expression", "type_descriptor"):
-            lowering.error(
-                node.start_byte,
-                f"sizeof of aligned array `{found.name}`, of which each node has a part",
-                "use its extents, or xmp_array_gsize and xmp_array_lsize",
-            )
-            return "0"
-        return found.name if found.kind == "parameter" else found.whole("data")
+            return f"(*{PREFIX}{found.name})"  # its type is that of the whole array
+        return found.whole("data")
 
     def _subscript(self, lowering: Lowering, found: Aligned, d: int, index: Node) -> str:
         if not found.turns(d):
@@ -357,16 +355,20 @@ def write_allocation(xmp: Xmp, array: Aligned, directive: Directive) -> None:
         xmp.write(directive, at_start(f"aligned_{array.name}", one_line(text)))
 
 
+def shown(array: Aligned, d: int) -> str:
+    """Describes a dimension of an array."""
+    t, axis = array.template, array.axes[d]
+    words = f"dimension {d + 1} "
+    words += f"by {t.shown(axis)} (dimension {axis + 1} of {t.name})" if array.is_divided(d) else "whole"
+    if array.is_full(d):
+        return words + ", all of it on each node"
+    return words + (f", shadow {':'.join(array.shadow[d])}" if array.shadow else "")
+
+
 def explain(xmp: Xmp) -> None:
     for array in xmp.aligned.all:
         t = array.template
-        dims = [
-            f"dimension {d + 1} "
-            + (f"by {t.shown(axis)} (dimension {axis + 1} of {t.name})" if array.is_divided(d) else "whole")
-            + (f", shadow {array.shadow[d][0]}:{array.shadow[d][1]}" if array.shadow and array.shadow[d][0] != "XMP_REST"
-               else ", all of it on each node" if array.is_full(d) else "")
-            for d, axis in enumerate(array.axes)
-        ]  # fmt: skip
+        dims = [shown(array, d) for d in range(array.dims)]
         if array.last is not None:
             where = xmp.source.place(array.last.at)
             xmp.explain.append(f"{where}: `{array.name}`: each node of `{t.onto}` has its part: {'; '.join(dims)}")

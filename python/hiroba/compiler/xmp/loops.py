@@ -17,6 +17,7 @@ from .subscripts import Shared, check_subscripts
 from .templates import known_template, ranges_text
 from .words import Template
 
+OPENMP = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+omp\b")
 CALLS = re.compile(r"(?:f?abs|a?(?:sin|cos|tan)|atan2|exp|log(?:2|10)?|pow|sqrt|cbrt|floor|ceil|fm(?:od|in|ax))f?")
 
 
@@ -82,7 +83,11 @@ class Lowered:
         kept = self._keep()
         here = self._here()
         begin = "".join(f"{part} " for part in [*self._begin_reductions(), *kept, here, *self.before] if part)
-        xmp.call(self.directive, f"{{ {begin}")
+        above = self._above()
+        xmp.call(self.directive, f"{{ {begin}" if above < 0 else "")
+        if above >= 0:
+            at = xmp.source.place(above)
+            xmp.source.insert(above, f'{{ {begin}\n# {at.line} "{at.file}"\n')
         xmp.source.insert(xmp.end(statement), f"{self.closing} {' '.join(self._end_reductions())} }}")
         self._tell()
 
@@ -222,13 +227,26 @@ class Lowered:
         changed = assigned_names(self.statement) | set(declared_names(self.statement))
         return plain and not used & changed
 
+    def _above(self) -> int:
+        """Returns the begin of the lines of OpenMP directly above the directive, which must stay directly above the
+        loop; -1 if there are none."""
+        text = self.xmp.source.text
+        begin, found = text.rfind("\n", 0, self.directive.at) + 1, -1
+        while begin > 0:
+            begin = text.rfind("\n", 0, begin - 1) + 1
+            if OPENMP.match(text, begin):
+                found = begin
+            elif not text.startswith("# ", begin) and text[begin : text.index("\n", begin)].strip():
+                break
+        return found
+
     def _has_pragma(self, s: Shared) -> bool:
         """Returns true if a line of OpenMP stands directly above a loop, which then may have one variable only."""
         if s.level > 0:
             before = self.xmp.source.text[: s.node.start_byte].rstrip()
             return before[before.rfind("\n") + 1 :].lstrip().startswith("#")
         between = self.xmp.source.text[self.directive.end : s.node.start_byte]
-        return HASH_LINE.search(between) is not None
+        return HASH_LINE.search(between) is not None or self._above() >= 0
 
     # ---- arrays ----
 
@@ -293,8 +311,7 @@ class Lowered:
             if not r.locations and not r.is_located
         ] + [
             f"int64_t {self._order(i)} = -1; __typeof__({r.text}) {self._order(i)}_v = {r.text};"
-            + "".join(f" __typeof__({k}) {self._order(i)}_{n}; __builtin_memcpy(&{self._order(i)}_{n}, &{k}, sizeof {k});"
-                      for n, k in enumerate(r.locations))
+            + "".join(copy_of(k, f"{self._order(i)}_{n}") for n, k in enumerate(r.locations))
             for i, r in enumerate(self.reductions) if r.is_located
         ]  # fmt: skip
 
@@ -363,6 +380,10 @@ def name_of_loop(node: Node) -> str:
         top = first.child_by_field_name("declarator")
         return text_of(top.child_by_field_name("declarator")) if top is not None else ""
     return text_of(first.child_by_field_name("left"))
+
+
+def copy_of(variable: str, name: str) -> str:
+    return f" __typeof__({variable}) {name}; __builtin_memcpy(&{name}, &{variable}, sizeof {name});"
 
 
 def body_of(node: Node) -> Node:

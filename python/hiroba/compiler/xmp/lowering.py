@@ -44,14 +44,14 @@ class Lowering(ABC):
         self.is_nodes: Callable[[str, int], bool] = lambda name, at: False  # node array at a place?
         # Returns the C of an aligned array, or of its element.
         self.aligned: Callable[[Lowering, Node], str | None] = lambda lowering, node: None
-        self.aligned_descriptor: Callable[[Lowering, Node], str | None] = lambda lowering, node: None
+        self.is_aligned: Callable[[Lowering, Node], bool] = lambda lowering, node: False
         self.gmoves: dict[int, Gmove] = {}  # assignments below `gmove`, by their begin
 
     def within(self, brackets: Brackets, anchor: Anchor) -> Self:
         """Returns the same for a separate text."""
         inner = type(self)(self.rewriter, self.declared, brackets, anchor)
         inner.names, inner.explain, inner.is_nodes = self.names, self.explain, self.is_nodes
-        inner.aligned, inner.aligned_descriptor = self.aligned, self.aligned_descriptor
+        inner.aligned, inner.is_aligned = self.aligned, self.is_aligned
         return inner
 
     @property
@@ -116,6 +116,13 @@ class Lowering(ABC):
         found = self.reader.read(node, whole)
         if self.reader.problem is not None:
             self.error(*self.reader.problem)
+            return None
+        if found is not None and found.rank and self.is_aligned(self, bare(found.root)):
+            self.error(
+                node.start_byte,
+                f"`{self.written(node)}` is a section of an aligned array, of which each node has a part",
+                "put it below #pragma xmp gmove, or write a loop",
+            )
             return None
         return found
 
@@ -385,9 +392,10 @@ class Lowering(ABC):
         shared = self.reader.shared(name) if name.type == "identifier" else None
         if shared is not None and shared.codims:
             return f"((void*)({shared.descriptor}))"
-        descriptor = self.aligned_descriptor(self, name)
-        if descriptor is not None:
-            return f"((void*)&{descriptor})"
+        if self.is_aligned(self, name):
+            text = f"xmp_desc_of of aligned array `{text_of(name)}` is not supported"
+            self.error(node.start_byte, text, "keep its extents in variables")
+            return "0"
         if self.is_nodes(text_of(name), self.at(node.start_byte)):
             return f"((void*)&{PREFIX}nodes_{text_of(name)})"
         self.error(

@@ -49,7 +49,7 @@ class Xmp(XmpWords):
         self.coarrays = Coarrays(self.rewriter, self.declared, self.brackets)
         lowering.is_nodes = lambda name, at: self.find_nodes(name, at) is not None
         lowering.aligned = self.aligned.use
-        lowering.aligned_descriptor = self.aligned.descriptor
+        lowering.is_aligned = self.aligned.has
         self.rewriter.coindexed = lambda node: self._coindexed(node)
         self.lower(d for d in self.directives if d.kind.stands is Stands.DECLARING)
         declare_all(self)

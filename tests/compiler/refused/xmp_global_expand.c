@@ -1,0 +1,15 @@
+#include <xmp.h>
+#pragma xmp nodes p[*]
+#pragma xmp template t[100]
+#pragma xmp distribute t[block] onto p
+#pragma xmp template u[100]
+#pragma xmp distribute u[cyclic] onto p
+double a[100], c[100];
+#pragma xmp align a[i] with t[i]
+#pragma xmp align c[i] with u[i]
+int main(void) {
+#pragma xmp loop on t[i] expand(-1)
+  for (int i = 0; i < 100; i++) a[i] = 0;
+}
+// expected: 11:1: `expand` in #pragma xmp loop is not supported
+// remedy: write reduction(+:x), or nothing more

@@ -1,0 +1,14 @@
+#include <xmp.h>
+#pragma xmp nodes p[*]
+#pragma xmp template t[100]
+#pragma xmp distribute t[block] onto p
+#pragma xmp template u[100]
+#pragma xmp distribute u[cyclic] onto p
+double a[100], c[100];
+#pragma xmp align a[i] with t[i]
+#pragma xmp align c[i] with u[i]
+#pragma xmp template v[10]
+#pragma xmp distribute v[gblock(m)] onto p
+int main(void) { return 0; }
+// expected: 11:1: gblock is not supported
+// remedy: write block, or cyclic(n)

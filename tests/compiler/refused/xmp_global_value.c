@@ -1,0 +1,14 @@
+#include <xmp.h>
+#pragma xmp nodes p[*]
+#pragma xmp template t[100]
+#pragma xmp distribute t[block] onto p
+#pragma xmp template u[100]
+#pragma xmp distribute u[cyclic] onto p
+double a[100], c[100];
+#pragma xmp align a[i] with t[i]
+#pragma xmp align c[i] with u[i]
+double d[100] = {1};
+#pragma xmp align d[i] with t[i]
+int main(void) { return 0; }
+// expected: 10:8: `d` is aligned and has a first value, of which each node would need its part
+// remedy: set it in a loop

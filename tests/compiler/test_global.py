@@ -1,0 +1,216 @@
+"""XcalableMP's global view as users write it, compared with sequential runs: fixed programs, random ones with a printed
+seed, misuse that only a run can notice, and what --explain says."""
+
+import os
+import random
+import sys
+import unittest
+
+from compiling import HIROBARUN, ONCE, CompilerTest, execute
+from global_programs import program
+
+FORMS = """#include <stdio.h>
+#include <stdlib.h>
+#include <xmp.h>
+#define N 40
+static const int M = 12;
+#pragma xmp nodes p(*)
+#pragma xmp nodes g[*][1]
+#pragma xmp template t(0:N-1)
+#pragma xmp template u[N][M]
+#pragma XMP DISTRIBUTE t(CYCLIC(3)) ONTO p
+#pragma xmp distribute u[block][cyclic] onto g
+double a[N], copies[N][M];
+int b[N][M];
+#pragma xmp align a[i] WITH t(i)
+#pragma xmp align b[i][j] with u[i][j]
+#pragma xmp align copies[i][*] with u[i][*]
+#pragma xmp shadow copies[2][0]
+static double total(double x[N]) {
+#pragma xmp align x[i] with t(i)
+  double sum = 0;
+#pragma xmp loop on t(i) reduction(+:sum)
+  for (int i = 0; i < N; i++) sum += x[i];
+  return sum;
+}
+int main(void) {
+  int wrong = 0, where[2] = {-1, -1}, k = -1, n = xmp_num_nodes();
+  double low = 1e9, high = -1;
+#pragma xmp loop on t(i)
+  for (int i = 0; i < N; i++) a[i] = (i * 7) % 5;
+  wrong += total(a) != 80;
+#pragma xmp loop on t(i) reduction(FIRSTMAX:high/k/)
+  for (int i = 0; i < N; i++) if (a[i] > high) high = a[i], k = i;
+  wrong += high != 4 || k != 2;
+#pragma xmp loop on t(i) reduction(lastmin:low/k/)
+  for (int i = 0; i < N; i++) if (a[i] <= low) low = a[i], k = i;
+  wrong += low != 0 || k != 35;
+  int best = -1;
+#pragma xmp loop (i,j) on u[i][j]
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < M; j++) b[i][j] = (i * 5 + j * 3) % 17;
+#pragma xmp loop (i,j) on u[i][j] reduction(firstmax:best/where/)
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < M; j++)
+      if (b[i][j] > best) best = b[i][j], where[0] = i, where[1] = j;
+  wrong += best != 16 || where[0] != 0 || where[1] != 11;
+  int product = 2, bits = 0;
+#pragma xmp loop (i,j) on u[i][j] reduction(*:product) reduction(|:bits)
+  for (int i = 0; i < N; i++) {
+    if (i == 3) continue;
+    for (int j = 0; j <= i % M; j++) { if (b[i][j] == 16) product *= -1; bits |= b[i][j]; }
+  }
+  int expected = 2, all = 0;
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j <= i % M; j++)
+      if (i != 3) { if ((i * 5 + j * 3) % 17 == 16) expected *= -1; all |= (i * 5 + j * 3) % 17; }
+  wrong += product != expected || bits != all;
+#pragma xmp loop on u[i][*]
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < M; j++) copies[i][j] = i;
+#pragma xmp reflect(copies) width(1:2,0) async(5)
+#pragma xmp wait_async(5)
+#pragma xmp loop on u[i][*]
+  for (int i = 1; i < N - 2; i++) wrong += copies[i - 1][0] != i - 1 || copies[i + 2][M - 1] != i + 2;
+  int seen = 0;
+#pragma xmp task on t(5)
+  {
+    int a = 3;  /* hides the array */
+    seen = a + xmp_num_nodes();
+  }
+#pragma xmp bcast(seen) from t(5)
+  wrong += seen != 4;
+#pragma xmp task on u[N - 1][0:M] nocomm
+  { seen = 9; }
+#pragma xmp gmove
+  b[4][0:M] = b[9][M - 1:M:-1];
+  int row[M], e;
+#pragma xmp gmove
+  row[0:M] = b[4][:];
+  for (int j = 0; j < M; j++) wrong += row[j] != (45 + (M - 1 - j) * 3) % 17;
+#pragma xmp gmove
+  b[:][2] = 77;
+#pragma xmp gmove
+  e = b[N - 1][2];
+  wrong += e != 77 || sizeof(a) != N * sizeof(double);
+#pragma omp parallel for
+#pragma xmp loop on u[i][*]
+  for (int i = 0; i < N; i++) copies[i][1] = 1;
+#pragma xmp loop on t(i)
+#pragma omp parallel for
+  for (int i = 0; i < N; i++) a[i] = 1;
+  wrong += total(a) != N;
+#pragma xmp reduction(+:wrong)
+  if (xmpc_node_num() == 0) puts(wrong ? "wrong" : "OK");
+  (void)n;
+  return wrong != 0;
+}
+"""
+HEADER = """#include <xmp.h>
+#pragma xmp nodes p[*]
+#pragma xmp template t[100]
+#pragma xmp distribute t[block] onto p
+extern double shared[100];
+#pragma xmp align shared[i] with t[i]
+#pragma xmp shadow shared[1]
+void fill(void);
+"""
+FILES = {
+    "common.h": HEADER,
+    "one.c": '#include "common.h"\nvoid fill(void) {\n#pragma xmp loop on t[i]\n'
+    "  for (int i = 0; i < 100; i++) shared[i] = i;\n}\n",
+    "two.c": '#include <stdio.h>\n#include "common.h"\ndouble shared[100];\nint main(void) {\n'
+    "  double sum = 0;\n  fill();\n"
+    "#pragma xmp reflect(shared)\n#pragma xmp loop on t[i] reduction(+:sum)\n"
+    "  for (int i = 1; i < 99; i++) sum += shared[i - 1] + shared[i + 1];\n"
+    '  if (xmpc_node_num() == 0) puts(sum == 9702 ? "OK" : "wrong");\n}\n',
+}
+MISUSE_HEAD = """#include <stdlib.h>
+#include <xmp.h>
+#pragma xmp nodes p[*]
+#pragma xmp template t[20]
+#pragma xmp distribute t[block] onto p
+double a[20];
+#pragma xmp align a[i] with t[i]
+#pragma xmp shadow a[1]
+int main(void) {
+  int which = atoi(getenv("CASE")), three = 3;
+  double c[20] = {0};
+"""
+# What is executed, and the message.
+MISUSE = {
+    "\n#pragma xmp loop on t[i]\nfor (int i = 0; i < 20 + three; i++) c[0] = i;":
+        r"m\.c:\d+: a loop on dimension 1 of template t has the indices 0\.\.22, and the template has 0\.\.19",
+    "\n#pragma xmp gmove\na[0:three] = c[0:4];":
+        r"m\.c:\d+: a\[0:three\] = c\[0:4\]: the left side of gmove has \[3\], and the right side \[4\]",
+    "\n#pragma xmp gmove\na[18:three] = c[0:3];": r"m\.c:\d+: a\[18:three\]: section 18:3:1 .*out of bounds",
+    "\n#pragma xmp reflect(a) width(three)\n":
+        r"m\.c:\d+: reflect of width 3:3 in dimension 1 of a, whose shadow is 1:1",
+    "\n#pragma xmp task on t[three * 7]\nc[0] = 1;": r"m\.c:\d+: index 21 of template t: dimension 1 has 0\.\.19",
+    "\n#pragma xmp task on p[0]\n{\n#pragma xmp reflect(a)\n}":
+        r"m\.c:\d+: reflect of a is executed without rank 1, which has a part of it",
+    "\n#pragma xmp template u[three]\n#pragma xmp distribute u[block] onto p\ndouble d[20];\n"
+    "#pragma xmp align d[i] with u[i]\n":
+        r"m\.c:\d+: dimension 1 of array d is aligned with the indices 0\.\.19 of template u, which has 0\.\.2",
+    "\n#pragma xmp template u[20]\n#pragma xmp distribute u[cyclic(three - 3)] onto p\n":
+        r"m\.c:\d+: cyclic\(0\) in dimension 1 of template u",
+}  # fmt: skip
+
+
+class GlobalView(CompilerTest):
+    def run_all(self, name: str) -> None:
+        for settings in (["1"], ["2"], ["3"], ["4", "--nodes", "2"]):
+            with self.subTest(settings):
+                words = [HIROBARUN, "-n", *settings, str(self.folder / name)]
+                ended = execute(words, self.folder, limit=60)
+                self.assertEqual((ended.returncode, ended.stdout), (0, "OK\n"), ended.stderr)
+
+    def test_forms(self) -> None:
+        for name, written in (("a", FORMS), ("b", FORMS.replace("g[*][1]", "g(*,1)"))):
+            self.write("forms.c", written)
+            self.compiled("-O2", "-Wall", "-Wextra", "-Werror", "-fopenmp", "forms.c", "-o", name)
+            self.run_all(name)
+
+    def test_several_files(self) -> None:
+        for name, text in FILES.items():
+            self.write(name, text)
+        self.compiled("-O2", "-Wall", "-Werror", "one.c", "two.c", "-o", "two")
+        self.run_all("two")
+
+    def test_random(self) -> None:
+        """`test_global.py SEED` tries that seed alone."""
+        seeds = [int(os.environ["SEED"])] if "SEED" in os.environ else [random.randrange(1 << 30)]
+        if not ONCE and "SEED" not in os.environ:
+            seeds += [random.randrange(1 << 30) for _ in range(4)]
+        for seed in seeds:
+            print(f"seed {seed}: SEED={seed} repeats it", file=sys.stderr)
+            with self.subTest(seed=seed):
+                self.write("random.c", program(seed, 12))
+                self.compiled("-O1", "random.c", "-o", "random")
+                self.run_all("random")
+
+    def test_misuse(self) -> None:
+        cases = "".join(f"  if (which == {i}) {{{body}\n  }}\n" for i, body in enumerate(MISUSE))
+        self.write("m.c", f"{MISUSE_HEAD}{cases}  return (int)c[0];\n}}\n")
+        self.compiled("m.c", "-o", "m")
+        for number, (body, message) in enumerate(MISUSE.items()):
+            with self.subTest(body):
+                words = [HIROBARUN, "-n", "2", str(self.folder / "m")]
+                ended = execute(words, self.folder, limit=30, env={"CASE": str(number)})
+                self.assertNotEqual(ended.returncode, 0)
+                self.assertRegex(ended.stderr, message)
+
+    def test_explain(self) -> None:
+        self.write("e.c", MISUSE_HEAD + "#pragma xmp loop on t[i]\n  for (int i = 0; i < 20; i++) a[i] = which;\n"
+                   "#pragma xmp reflect(a)\n#pragma xmp gmove\n  c[:] = a[:];\n  return three;\n}\n")  # fmt: skip
+        ended = self.compile("--explain", "-c", "e.c")
+        for words in (
+            "`a`: each node of `p` has its part: dimension 1 by block (dimension 1 of t), shadow 1:1",
+            "loop over `i` on dimension 1 of `t`: each node of `p` does those it owns, by block",
+            "each gives what it owns of the right side to the owners of the left side",
+        ):
+            self.assertIn(words, ended.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
