@@ -54,6 +54,9 @@ foreach(library hiroba hiroba_sparse hiroba_openmp)
 endforeach()
 
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/share/hiroba)
+# `hiroba report`, `hiroba compare`, and option report.
+file(CREATE_LINK ${CMAKE_SOURCE_DIR}/python/hiroba/report ${CMAKE_BINARY_DIR}/share/hiroba/report SYMBOLIC)
+install(DIRECTORY python/hiroba/report DESTINATION share/hiroba FILES_MATCHING PATTERN "*.py" PATTERN "*.html")
 # `hiroba tune`, and the program that it measures by.
 file(CREATE_LINK ${CMAKE_SOURCE_DIR}/tools/tune ${CMAKE_BINARY_DIR}/share/hiroba/tune SYMBOLIC)
 install(FILES tools/tune/run.py DESTINATION share/hiroba/tune)

@@ -66,7 +66,7 @@ Status Coarrays::allocate(Coarray& coarray, const std::string& call, const char*
   coarray.offset = static_cast<uint64_t>(static_cast<char*>(all) - world.base) + coarray.gap;
   coarray.data = world.base + coarray.offset + static_cast<uint64_t>(world.rank) * coarray.stride;
   if (parts_->checker.on()) parts_->checker.add(coarray);
-  if (memory.times().on) parts_->counted.push_back(&coarray);
+  if (memory.times().shown) parts_->counted.push_back(&coarray);
   return {};
 }
 

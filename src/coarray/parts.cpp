@@ -12,7 +12,7 @@ Status CoarrayParts::locate(const CoarraySection& section, RemoteAddress& out) c
     return {};
   }
   const Coarray& c = *section.coarray;
-  if (memory->times().on && section.rank != world->rank) {
+  if (memory->times().shown && section.rank != world->rank) {
     std::atomic_ref(c.accesses).fetch_add(1, std::memory_order_relaxed);
     std::atomic_ref(c.accessed).fetch_add(section.section.total(), std::memory_order_relaxed);
   }

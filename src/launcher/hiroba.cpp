@@ -6,12 +6,12 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 
 #include "base/energy/meter.hpp"
 #include "base/tables/options.hpp"
 #include "launcher/execute.hpp"
 #include "launcher/info.hpp"
+#include "launcher/report/python.hpp"
 
 namespace {
 
@@ -60,13 +60,12 @@ int power() {
 
 // Executes a Python program that comes with Hiroba; returns only if that cannot be started.
 int become(const std::string& name, const std::vector<std::string>& words) {
-  const std::filesystem::path prefix = std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path();
-  const std::filesystem::path program = prefix / "share" / "hiroba" / name / "run.py";
-  if (!std::filesystem::exists(program)) {
-    std::fprintf(stderr, "hiroba: %s was not installed: there is no %s\n", name.c_str(), program.c_str());
+  std::vector<std::string> command;
+  const hiroba::Status found = hiroba::python_program(name, command);
+  if (!found.ok()) {
+    std::fprintf(stderr, "hiroba: %s\n", found.message().c_str());
     return 1;
   }
-  std::vector<std::string> command = {"python3", program.string(), "--build", prefix.string()};
   command.insert(command.end(), words.begin(), words.end());
   hiroba::execute(command);
   std::fprintf(stderr, "hiroba: %s is a Python program, and python3 cannot be started: %s\n", name.c_str(),
@@ -101,7 +100,9 @@ int run(int argc, char** argv) {
   // All words after the command are the program's.
   for (const auto& [name, purpose] :
        {std::pair{"overlap", "Measures whether collectives hide behind computation here, in Hiroba and MPIs"},
-        std::pair{"tune", "Measures which algorithms of collectives are the fastest here, for option tuning"}})
+        std::pair{"tune", "Measures which algorithms of collectives are the fastest here, for option tuning"},
+        std::pair{"report", "Makes the page of a report from its data (option report)"},
+        std::pair{"compare", "Compares two reports, and fails if the second run is slower"}})
     app.add_subcommand(name, std::string(purpose) + " (hiroba " + name + " --help)")->prefix_command()->set_help_flag();
   try {
     app.parse(argc, argv);
@@ -116,7 +117,10 @@ int run(int argc, char** argv) {
     const std::vector<CLI::App*> further = chosen.get_subcommands();
     return further.empty() ? power() : become("spread", further.front()->remaining());
   }
-  return chosen.get_name() == "info" ? info(words) : become(chosen.get_name(), chosen.remaining());
+  std::vector<std::string> further = chosen.remaining();
+  const bool on_reports = chosen.get_name() == "report" || chosen.get_name() == "compare";
+  if (on_reports) further.insert(further.begin(), chosen.get_name());
+  return chosen.get_name() == "info" ? info(words) : become(on_reports ? "report" : chosen.get_name(), further);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "launcher/execute.hpp"
 #include "launcher/ranks.hpp"
 #include "launcher/relay.hpp"
+#include "launcher/report/report.hpp"
 #include "launcher/supervise.hpp"
 
 namespace hiroba {
@@ -45,6 +46,9 @@ int launch(Launch wish) {
   if (!seen.ok()) return refuse(seen, cannot_start);
   const Status set = set_environment(wish, machine);
   if (!set.ok()) return refuse(set, cannot_start);
+  std::string report;
+  const Status reports = report_wanted(report);
+  if (!reports.ok()) return refuse(reports, cannot_start);
   if (wish.ranks == 0) return refuse_with(become_program(wish, machine));
   const Refusal no_mpi = start_with_mpi(wish);
   if (!no_mpi.why.ok()) return refuse_with(no_mpi);
@@ -69,7 +73,8 @@ int launch(Launch wish) {
   std::vector<Rank> ranks;
   const Refusal not_started = start_ranks(wish, job, places, signals, ranks);
   if (!not_started.why.ok()) return refuse(not_started.why, not_started.exit_status);
-  return Supervisor(ranks, signals, *board, wish).run();
+  const int ended = Supervisor(ranks, signals, *board, wish).run();
+  return report.empty() ? ended : write_report(report, job, ended);
 }
 
 }  // namespace

@@ -103,6 +103,7 @@ struct Array {
   Tracker* tracker = nullptr;             // for pages with their home on another node
   std::atomic<uint64_t> cached_low{UINT64_MAX}, cached_high{0};  // pages outside [low, high) were never cached
   Counters counters;
+  std::atomic<uint32_t> record{0};       // 1 + its number in the record of option report; 0: it has none yet
   std::shared_ptr<FaultHistory> faults;  // where there are other nodes
 
   // Calls visit(first page, pages) for the longest runs whose homes all satisfy chosen(rank).

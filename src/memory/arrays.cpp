@@ -240,6 +240,7 @@ Status Arrays::free(void* data, const char* call) {
   const uint64_t offset = array->first_page << page_shift, bytes = (array->end_page - array->first_page) << page_shift;
   array->freed = true, ++changes_;
   freed.add(*array);
+  parts_.run_report.array_ends(*array);
   parts_.home_policies.forget(*array);
   if (parts_.cache != nullptr) {
     const PageRun all = {array->first_page, array->end_page - array->first_page};

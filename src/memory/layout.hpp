@@ -87,6 +87,9 @@ struct Layout {
   uint64_t notice_log(int rank, uint64_t parity) const {
     return control(rank) + control_bytes / 4 + parity * notice_log_bytes;
   }
+  // The record of a rank for option report (base/record/record.hpp).
+  static constexpr uint64_t run_record_bytes = uint64_t{16} << 20;
+  uint64_t run_record(int rank) const { return control(rank) + run_record_at; }
   // The words of transactions lie between the logs and the scratch memory.
   static constexpr uint64_t transactions_bytes = uint64_t{128} << 20;
   uint64_t transactions(int rank) const { return scratch(rank) - transactions_bytes; }
@@ -101,11 +104,13 @@ struct Layout {
   // With one rank all locks are its own: 8 MiB. With n ranks on n nodes, each has 1/n of them, of 128 + 8 n bytes.
   static constexpr uint64_t registrations_at = uint64_t{32} << 20, interval_log_at = uint64_t{48} << 20,
                             flag_vector_at = uint64_t{52} << 20, empty_runs_at = uint64_t{54} << 20,
-                            conditions_at = uint64_t{56} << 20, home_proposals_at = uint64_t{60} << 20;
+                            conditions_at = uint64_t{56} << 20, home_proposals_at = uint64_t{60} << 20,
+                            run_record_at = uint64_t{64} << 20;
   static_assert(registrations_at + 64 + registration_slots * 8 <= interval_log_at &&
                 interval_log_at + 128 + interval_slots * 8 <= flag_vector_at &&
                 conditions_at + conditions * 64 <= home_proposals_at &&
-                home_proposals_at + 2 * (page_bytes + home_proposals * 16) <= control_bytes / 4 - heap_control_bytes &&
+                home_proposals_at + 2 * (page_bytes + home_proposals * 16) <= run_record_at &&
+                run_record_at + run_record_bytes <= control_bytes / 4 - heap_control_bytes &&
                 control_bytes / 4 + 2 * notice_log_bytes + transactions_bytes + scratch_bytes <= control_bytes);
 };
 

@@ -153,7 +153,8 @@ Status join(MemoryParts& p, const Options& options, const std::function<Status(T
   HIROBA_TRY(Heap::part_size(options, job.nranks, p.layout.space, p.layout.heap_bytes));
   p.sparse = options.flag("sparse"), p.check = options.flag("check");
   p.twin_at_fetch = options.text("twin") == "fetch";
-  p.times.on = options.flag("stats"), p.times.began = seconds_now();
+  p.times.shown = options.flag("stats"), p.times.began = seconds_now();
+  p.times.on = p.times.shown || !options.text("report").empty();
   HIROBA_TRY(p.space.reserve(p.layout.space, p.layout.extent(), p.layout.space - p.layout.heap(0)));
   for (const int fd : job.node_fds)
     if (fd >= 0) HIROBA_TRY(size_file(fd, p.layout.extent(), "the node's memory file"));
@@ -176,6 +177,7 @@ Status join(MemoryParts& p, const Options& options, const std::function<Status(T
   HIROBA_TRY(start_collective(p, options));
   if (!job.launched) HIROBA_TRY(p.still_watch.start(*p.board, job, options.number("still")));
   HIROBA_TRY(attach_control_segments(p));
+  if (!options.text("report").empty()) p.run_report.begin();
   if (p.cache != nullptr) HIROBA_TRY(start_cache(p, options));
   if (options.flag("huge")) p.huge_pages.start({p.space.base(), &p.table, p.node_fd(), job.rank, p.cache != nullptr});
   HIROBA_TRY(p.affinity.start(options));
@@ -213,6 +215,7 @@ SystemAccess& Memory::system_access() const { return parts_->system_access; }
 Replicas& Memory::replicas() const { return parts_->replicas; }
 NamedWrites& Memory::named_writes() const { return parts_->named_writes; }
 const Memory::Times& Memory::times() const { return parts_->times; }
+RunReport& Memory::run_report() const { return parts_->run_report; }
 Memory::Acquires Memory::acquires() const { return parts_->intervals.counts(); }
 
 Status Memory::start(const Options& options, const char* call,

@@ -29,6 +29,7 @@
 #include "memory/page_runs.hpp"
 #include "memory/past_cache.hpp"
 #include "memory/preloads.hpp"
+#include "memory/record/run_report.hpp"
 #include "memory/replicas.hpp"
 #include "memory/space/program.hpp"
 #include "memory/space/system_access.hpp"
@@ -71,14 +72,15 @@ class Memory {
   Replicas& replicas() const;
   [[HIROBA_SHOWN]] PastCache& past_cache() const;
   NamedWrites& named_writes() const;
+  RunReport& run_report() const;
 
   // Returns the offset of memory of a rank for the floor of transactions, zero at the start.
   static constexpr uint64_t transactions_bytes = uint64_t{128} << 20;
   uint64_t transactions(int rank) const;
 
-  // Option stats: the time of this rank, in seconds, summed over its threads.
+  // Options stats and report: the time of this rank, in seconds, summed over its threads.
   struct Times {
-    bool on = false;
+    bool on = false, shown = false;  // shown: option stats
     double began = 0;
     std::atomic<double> locks{0}, faults{0};
   };

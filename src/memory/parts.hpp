@@ -75,6 +75,7 @@ struct MemoryParts {
   Replicas replicas{*this};
   PastCache past_cache{*this};
   NamedWrites named_writes{*this};
+  RunReport run_report{*this};
 
   uint64_t page_of(const void* address) const { return space.offset(address) >> page_shift; }
   bool is_here(int rank) const { return job.is_here(rank); }

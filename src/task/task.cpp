@@ -10,6 +10,7 @@
 #include "task/check/name_check.hpp"
 #include "task/check/nesting_check.hpp"
 #include "task/crew/running.hpp"
+#include "task/crew/task_record.hpp"
 #include "task/crew/trace.hpp"
 #include "task/crew/watch.hpp"
 #include "task/flow/agreement.hpp"
@@ -37,6 +38,7 @@ struct TaskParts {
   Watch watch;
   Trace trace;
   Running running;
+  TaskRecord record;
   Chart chart;
   std::unique_ptr<Domains> domains;
   NameCheck name_check;
@@ -207,6 +209,10 @@ Status Tasks::begin() {
   if (!settings_.trace.empty()) {
     p.trace.start(p.memory->job().rank, settings.threads, settings_.trace, settings_.more_events);
     observer = &p.trace;
+  }
+  if (settings_.report) {
+    p.record.start(settings.threads, observer);
+    observer = &p.record;
   }
   if (!settings_.names.empty()) {
     p.running.start(settings_.names, observer);

@@ -38,6 +38,7 @@ class Tasks {
     std::string trace;                              // file for the times of tasks
     std::string graph;                              // file for the edges between tasks
     std::function<std::string()> more_events = {};  // of the trace, as its text: ",\n{...}"
+    bool report = false;                            // option report: tasks are counted, and their time measured
     // If it is not empty, each thread keeps there the name of the task that it runs, or null.
     std::span<std::atomic<const char*>> names = {};
   };

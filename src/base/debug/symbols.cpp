@@ -24,6 +24,8 @@ struct Libdw {
   decltype(&dwfl_begin) begin = nullptr;
   decltype(&dwfl_report_begin) report_begin = nullptr;
   decltype(&dwfl_linux_proc_report) report = nullptr;
+  decltype(&dwfl_report_elf) report_file = nullptr;
+  decltype(&dwfl_end) end = nullptr;
   decltype(&dwfl_report_end) report_end = nullptr;
   decltype(&dwfl_addrmodule) module = nullptr;
   decltype(&dwfl_module_addrname) function = nullptr;
@@ -33,7 +35,8 @@ struct Libdw {
   Dwfl* session = nullptr;
 };
 
-bool load(Libdw& dw) {
+// Loads the library; the session is not begun.
+bool load_functions(Libdw& dw) {
   void* const library = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return false;
   bool all = true;
@@ -42,12 +45,17 @@ bool load(Libdw& dw) {
     all = all && function != nullptr;
   };
   find(dw.begin, "dwfl_begin"), find(dw.report_begin, "dwfl_report_begin");
-  find(dw.report, "dwfl_linux_proc_report"), find(dw.report_end, "dwfl_report_end");
+  find(dw.report, "dwfl_linux_proc_report"), find(dw.report_file, "dwfl_report_elf"), find(dw.end, "dwfl_end");
+  find(dw.report_end, "dwfl_report_end");
   find(dw.module, "dwfl_addrmodule"), find(dw.function, "dwfl_module_addrname");
   find(dw.line, "dwfl_module_getsrc"), find(dw.line_info, "dwfl_lineinfo");
   find(dw.callbacks.find_elf, "dwfl_linux_proc_find_elf");
   find(dw.callbacks.find_debuginfo, "dwfl_standard_find_debuginfo");
-  if (!all) return false;
+  return all;
+}
+
+bool load(Libdw& dw) {
+  if (!load_functions(dw)) return false;
   dw.session = dw.begin(&dw.callbacks);
   if (dw.session == nullptr) return false;
   dw.report_begin(dw.session);
@@ -94,20 +102,56 @@ bool is_after_signal(const void* code) {
   return std::memcmp(code, trampoline, sizeof trampoline) == 0;
 }
 
+// Sets what is known of the function and the line at an address, in the session of `dw`; null knows nothing.
+void find_line(const Libdw* dw, Dwarf_Addr address, std::string& function, std::string& place) {
+  Dwfl_Module* const module = dw == nullptr ? nullptr : dw->module(dw->session, address);
+  if (module == nullptr) return;
+  if (const char* const name = dw->function(module, address); name != nullptr) function = demangled(name);
+  int number = 0;
+  if (Dwfl_Line* const line = dw->line(module, address); line != nullptr)
+    if (const char* const file = dw->line_info(line, nullptr, &number, nullptr, nullptr, nullptr); file != nullptr)
+      place = format("%s:%d", std::string(name_of(file)).c_str(), number);
+}
+
 }  // namespace
+
+struct CodeFile::Session {
+  Libdw dw;
+  Session(const std::string& file, uint64_t bias) {
+    if (!load_functions(dw)) return;
+    dw.callbacks.find_elf = nullptr;
+    dw.session = dw.begin(&dw.callbacks);
+    if (dw.session == nullptr) return;
+    dw.report_begin(dw.session);
+    dw.report_file(dw.session, file.c_str(), file.c_str(), -1, bias, false);
+    dw.report_end(dw.session, nullptr, nullptr);
+  }
+  Session(const Session&) = delete;
+  ~Session() {
+    if (dw.session != nullptr) dw.end(dw.session);
+  }
+};
+
+CodeFile::CodeFile(const std::string& executable, uint64_t bias)
+    : session_(std::make_unique<Session>(executable, bias)), file_(name_of(executable.c_str())) {}
+CodeFile::~CodeFile() = default;
+
+std::string CodeFile::location(uint64_t code) const {
+  std::string function, place;
+  find_line(session_->dw.session == nullptr ? nullptr : &session_->dw, code, function, place);
+  if (function.empty()) function = format("0x%lx", code);
+  return format("%s (%s)", function.c_str(), place.empty() ? ("in " + file_).c_str() : place.c_str());
+}
+
+bool CodeFile::has_line(uint64_t code) const {
+  const Libdw& dw = session_->dw;
+  Dwfl_Module* const module = dw.session == nullptr ? nullptr : dw.module(dw.session, code);
+  return module != nullptr && dw.line(module, code) != nullptr;
+}
 
 std::string source_location(const void* code) {
   std::string function, place;
-  const auto address = reinterpret_cast<Dwarf_Addr>(code);
-  Libdw* const dw = libdw();
-  Dwfl_Module* const module = dw == nullptr ? nullptr : dw->module(dw->session, address);
-  if (module != nullptr) {
-    if (const char* const name = dw->function(module, address); name != nullptr) function = demangled(name);
-    int number = 0;
-    if (Dwfl_Line* const line = dw->line(module, address); line != nullptr)
-      if (const char* const file = dw->line_info(line, nullptr, &number, nullptr, nullptr, nullptr); file != nullptr)
-        place = format("%s:%d", std::string(name_of(file)).c_str(), number);
-  }
+  find_line(libdw(), reinterpret_cast<Dwarf_Addr>(code), function, place);
   Dl_info info;
   const bool known = dladdr(code, &info) != 0;
   if (function.empty() && known && info.dli_sname != nullptr) function = demangled(info.dli_sname);

@@ -4,6 +4,8 @@
 // Allocates and reads files, so a signal handler may call it only to end the process. Not thread-safe.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <string>
 
 namespace hiroba {
@@ -14,6 +16,21 @@ std::string source_location(const void* code);
 // Returns the location of the program's code that has called the library, in Python its line; "" if the program has
 // returned from main.
 std::string calling_location();
+
+// The same for the code of an executable whose process may have ended.
+class CodeFile {
+ public:
+  // `bias`: what the process had added to the addresses in the file.
+  CodeFile(const std::string& executable, uint64_t bias);
+  ~CodeFile();
+  std::string location(uint64_t code) const;
+  bool has_line(uint64_t code) const;  // false without libdw, or debug information
+
+ private:
+  struct Session;
+  std::unique_ptr<Session> session_;
+  std::string file_;
+};
 
 // Prints the call stack of the caller on stderr, a line per frame of the program. Frames of the C and C++ libraries, of
 // OpenMP and of this library are folded to a line that counts them. In a signal handler it begins at the interrupted

@@ -144,6 +144,10 @@ constexpr std::array table = {
     Option{"power-nvml", OptionKind::text, "libnvidia-ml.so.1", "FILE|none",
            "The library that counts the energy of GPUs of NVIDIA, from the folders of the system or by its path. none: "
            "GPUs are not looked for."},
+    Option{"report", OptionKind::text, "", "FILE",
+           "At the end write why the program is slow, by lines and arrays, and what to change (docs/report.md): a page "
+           "for "
+           "a browser (FILE.html), or the same as data (FILE.json). `hiroba compare` compares two of these."},
     Option{"trace", OptionKind::flag, "no", "yes|no",
            "Print counts and bytes of every kind of communication when the program ends."},
     Option{"stats", OptionKind::flag, "no", "yes|no",

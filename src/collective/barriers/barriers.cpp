@@ -1,6 +1,9 @@
 #include "collective/barriers/barriers.hpp"
 
 #include <cassert>
+#include <utility>
+
+#include "base/record/record.hpp"
 
 namespace hiroba {
 
@@ -35,27 +38,28 @@ Status Barriers::come(const char* call) {
 
 // Attributes a finished wait for all other ranks to the rank that came last to the same call. Ranks of other machines
 // have boards of their own.
-void Barriers::note_wait(double seconds) {
+void Barriers::note_wait(const char* call, double seconds) {
   Board& board = *world_->board;
   waits_.seconds += seconds;
-  const size_t call = board.rank(world_->rank).calls.load(std::memory_order_relaxed) % 2;
+  const size_t turn = board.rank(world_->rank).calls.load(std::memory_order_relaxed) % 2;
   int last = world_->rank;
   for (int r = 0; r < world_->nranks; ++r)
-    if (board.rank(r).came[call].load(std::memory_order_relaxed) >
-        board.rank(last).came[call].load(std::memory_order_relaxed))
+    if (board.rank(r).came[turn].load(std::memory_order_relaxed) >
+        board.rank(last).came[turn].load(std::memory_order_relaxed))
       last = r;
   waits_.for_rank[last] += seconds;
+  if (recording()) note_barrier(call, seconds, last);
 }
 
 template <typename Wait>
-Status Barriers::wait_for_others(const Wait& wait) {
+Status Barriers::wait_for_others(const char* call, const Wait& wait) {
   const BlockedOnBoard blocked(world_->board->rank(world_->rank));
   const double begin = measure_ || told_ ? seconds_now() : 0;
   waiting_.store(pthread_self(), std::memory_order_relaxed);
   Status status = wait();
   waiting_.store({}, std::memory_order_relaxed);
   if (told_) told_(seconds_now() - begin);
-  if (measure_) note_wait(seconds_now() - begin);
+  if (measure_) note_wait(call, seconds_now() - begin);
   return status;
 }
 
@@ -68,7 +72,7 @@ Status Barriers::enter(const char* call, const Wait& wait) {
         "region, or under `omp master` with barriers of OpenMP around it",
         call);
   HIROBA_TRY(come(call));
-  const Status status = wait_for_others(wait);
+  const Status status = wait_for_others(call, wait);
   thread_.store({});
   return status;
 }
@@ -93,8 +97,8 @@ Status Barriers::start_split(const char* call, uint64_t tag) {
 
 Status Barriers::end_split() {
   assert(split_ != nullptr);
-  split_ = nullptr;
-  return wait_for_others([&] { return world_->transport->barriers().end_barrier(words_); });
+  const char* const call = std::exchange(split_, nullptr);
+  return wait_for_others(call, [&] { return world_->transport->barriers().end_barrier(words_); });
 }
 
 Status Barriers::some(const char* call, std::span<const int> others) {

@@ -42,15 +42,17 @@ class Barriers {
     std::vector<double> for_rank;  // by the rank that came last, if this rank sees when others came
   };
   const Waits& waits() const { return waits_; }  // option stats
+  // Counts a wait in another collective operation.
+  void add_wait(double seconds) { waits_.seconds += seconds; }
   void tell_waits(std::function<void(double seconds)> told) { told_ = std::move(told); }
 
  private:
   Status come(const char* call);
   template <typename Wait>
-  Status wait_for_others(const Wait& wait);
+  Status wait_for_others(const char* call, const Wait& wait);
   template <typename Wait>
   Status enter(const char* call, const Wait& wait);
-  void note_wait(double seconds);
+  void note_wait(const char* call, double seconds);
 
   const World* world_ = nullptr;
   bool measure_ = false;

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/record/record.hpp"
+#include "base/wait.hpp"
 #include "collective/parts.hpp"
 
 namespace hiroba {
@@ -127,8 +129,18 @@ Started TeamOperations::begin_exchange(const Members& members, Plan plan, const 
   return parts_.begin(running, [&] { return parts_.exchange.run(running); });
 }
 
+void TeamOperations::note_operation(const Call& call, size_t bytes, double seconds) {
+  parts_.barriers.add_wait(seconds);
+  if (!recording()) return;
+  const bool placed = call.place != nullptr && call.place[0] != '\0';
+  const void* const code = placed ? static_cast<const void*>(call.place) : record_caller;
+  note_time(site_of(SiteKind::collective, code, 0, call.name, placed ? call.place : nullptr), bytes, seconds);
+}
+
 Status TeamOperations::perform(Members& members, Plan plan, const Call& call) {
   parts_.uses.begin(call.name, plan.bytes);
+  const size_t bytes = plan.bytes;
+  const double begin = parts_.settings.measure ? seconds_now() : 0;
   Status status;
   if (goes_by_lane(members, plan, call)) {
     std::vector<char> room(plan.room);
@@ -138,6 +150,7 @@ Status TeamOperations::perform(Members& members, Plan plan, const Call& call) {
     status = parts_.finish(begin_exchange(members, std::move(plan), call), call);
   }
   parts_.uses.end();
+  if (parts_.settings.measure) note_operation(call, bytes, seconds_now() - begin);
   return status;
 }
 

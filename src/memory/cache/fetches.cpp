@@ -5,6 +5,7 @@
 
 #include "memory/cache/lines.hpp"
 #include "memory/cache/writeback.hpp"
+#include "memory/record/array_record.hpp"
 
 namespace hiroba {
 
@@ -90,24 +91,25 @@ void Fetches::finish(Fetch& fetch) {
   count(array.counters.fetched, fetch.empty ? 0 : pages);
   count(array.counters.bytes_fetched, fetch.empty ? 0 : pages << page_shift);
   count(array.counters.cached, fetch.absent);
+  if (recording() && !fetch.empty) note_fetched(array, page, pages);
   if (fetch.absent == pages || copies_.full()) copies_.forget_mappings(array, page, pages);
 }
 
 // Brings pages that nobody has written, of a sequence that the program fills or reads for the first time, by two
-// messages for all. Returns false if the first one has been written, or nothing tells that it has not.
-bool Fetches::fetch_empty(Array& array, const HomeRun& run, uint64_t page, FaultKind kind) {
+// messages for all. Returns their number; 0 if the first one has been written, or nothing tells that it has not.
+uint64_t Fetches::fetch_empty(Array& array, const HomeRun& run, uint64_t page, FaultKind kind) {
   const uint64_t pages = std::min({run.first + run.pages - page, config_.readahead_pages, config_.most_at_once()});
-  if (page == run.first || pages < 2 || !was_zero(copies_, array, page - 1) || !array.faults->zeros.due()) return false;
+  if (page == run.first || pages < 2 || !was_zero(copies_, array, page - 1) || !array.faults->zeros.due()) return 0;
   const uint64_t empty = registrations_.ask_empty(run, page, pages, false);
   array.faults->zeros.answered(empty > 0);
-  if (empty == 0) return false;
+  if (empty == 0) return 0;
   Fetch fetch;
   fetch.empty = true;
   const uint64_t brought = begin(array, run, page, page + empty, fetch);
   for (uint64_t p = kind == FaultKind::load ? 1 : 0; p < brought; ++p)
     config_.states->set_flag(page + p, PageStates::guessed);
   if (brought > 0) finish(fetch);
-  return true;
+  return empty;
 }
 
 void Fetches::copy_in(Fetch& fetch, int rank, const Piggyback* piggyback) const {
@@ -131,7 +133,7 @@ void Fetches::copy_in(Fetch& fetch, int rank, const Piggyback* piggyback) const 
   }
 }
 
-bool Fetches::fault(Array& array, uint64_t page, FaultKind kind) {
+bool Fetches::fault(Array& array, uint64_t page, FaultKind kind, uint64_t* fetched) {
   const HomeRun& run = array.home(page);
   if (copies_.is_here(run)) return false;
   if (config_.states->flag(page, PageStates::replica)) {  // the kernel has dropped the mapping
@@ -149,13 +151,18 @@ bool Fetches::fault(Array& array, uint64_t page, FaultKind kind) {
   }
   count(array.counters.faults, 1);
   const bool is_new = config_.states->state(page) == PageState::absent;
-  if (is_new && fetch_empty(array, run, page, kind)) return true;
+  if (is_new) {
+    const uint64_t empty = fetch_empty(array, run, page, kind);
+    if (fetched != nullptr) *fetched = empty;
+    if (empty > 0) return true;
+  }
   const Readahead::Window w = readahead_.window(array, page, kind);
   Fetch fetch;
   fetch.shown = w.shown;
   const uint64_t brought = begin(array, run, page, page + w.pages, fetch);
   if (brought == 1 && fetch.completion.left.load(std::memory_order_relaxed) > 0) prefetch_lines(copies_.bytes_of(page));
   for (uint64_t p = w.sure; p < brought; ++p) config_.states->set_flag(page + p, PageStates::guessed);
+  if (fetched != nullptr) *fetched = std::max<uint64_t>(1, brought);
   if (brought > 0) finish(fetch);
   notes.note(page, std::min(std::max<uint64_t>(brought, 1), w.sure));
   if (is_new && kind == FaultKind::store) config_.states->set_flag(page, PageStates::guessed);

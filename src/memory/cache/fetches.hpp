@@ -21,8 +21,8 @@ class Fetches {
   void listen(Transport& transport) { registrations_.listen(transport); }
 
   // Fetches a page that was accessed and is not there, and more pages if that pays. Returns false if its home is this
-  // node.
-  bool fault(Array& array, uint64_t page, FaultKind kind);
+  // node. `fetched`: the pages that it has fetched; 0 if the page was there or on its way.
+  bool fault(Array& array, uint64_t page, FaultKind kind, uint64_t* fetched = nullptr);
 
   // Begins to fetch pages [first, end) of the array, as many as the cache has room for. An access to one of them waits
   // for it; finish() waits for all. Returns true if any are under way, or if this is the first preload since the last
@@ -65,7 +65,7 @@ class Fetches {
     Completion completion;
   };
 
-  bool fetch_empty(Array& array, const HomeRun& run, uint64_t page, FaultKind kind);
+  uint64_t fetch_empty(Array& array, const HomeRun& run, uint64_t page, FaultKind kind);
   void fetch_chunk(Array& array, const HomeRun& run, uint64_t page);
   struct Manner {
     bool ahead = false, on_trial = false;

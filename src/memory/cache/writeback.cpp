@@ -6,6 +6,7 @@
 
 #include "memory/cache/fetches.hpp"
 #include "memory/notices/home_writes.hpp"
+#include "memory/record/array_record.hpp"
 
 namespace hiroba {
 
@@ -42,6 +43,7 @@ class Writeback::Packer {
       return false;
     }
     ++changed_;
+    if (recording()) note_page(&ArrayRecord::writes, array_, page);
     if (words == whole_page) add_whole(page);
     else used_ += words;
     if (++owner_.since_progress_ % progress_pages == 0 && owner_.sending()) transport_.progress();
@@ -88,6 +90,7 @@ class Writeback::Packer {
     if (whole_.pages >= many) {
       transport_.one_sided().start_put(rank_, offset, twin(whole_.first), bytes, owner_.whole_sent_);
       count(array_.counters.bytes_sent, bytes);
+      if (recording()) note_moved(run_record->sent_to, rank_, bytes);
       sent_ = true;
     } else {
       for (uint64_t done = 0; done < bytes; done += page_bytes) {
@@ -105,6 +108,7 @@ class Writeback::Packer {
     transport_.one_sided().start_put_packed(rank_, {outgoing().words, used_}, outgoing().sent);
     ++owner_.outgoing_turn_;
     count(array_.counters.bytes_sent, used_ * sizeof(uint64_t));
+    if (recording()) note_moved(run_record->sent_to, rank_, used_ * sizeof(uint64_t));
     used_ = 0;
     sent_ = true;
   }

@@ -25,7 +25,8 @@ void HomePolicies::start(const Options& options) {
                : text == "first-touch" ? HomePolicy::first_touch
                                        : HomePolicy::fixed;
   explains_ = parts_.cache != nullptr && (options.flag("stats") || options.flag("explain-placement"));
-  active_ = explains_;
+  watches_ = explains_ || (parts_.cache != nullptr && !options.text("report").empty());
+  active_ = watches_;
   if (active_) parts_.unchanged.keep();
   if (parts_.check && by_option_ != HomePolicy::fixed && parts_.job.rank == 0)
     log_line("check: option homes=%s does nothing, because all accesses are watched to find races", text.c_str());
@@ -93,7 +94,7 @@ void HomePolicies::note_alone() {
 
 void HomePolicies::note_written(const PageRun& run) {
   const Array* const array = parts_.table.live(run.first);
-  if (array == nullptr || array->is_heap || (!explains_ && !can_move(*array))) return;
+  if (array == nullptr || array->is_heap || (!watches_ && !can_move(*array))) return;
   const uint64_t end = std::min(array->end_page, run.first + run.pages);
   for (uint64_t page = run.first; page < end;) {
     const HomeRun& home = array->home(page);

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/record/record.hpp"
 #include "memory/layout.hpp"
 #include "memory/notices/near_nodes.hpp"
 
@@ -34,6 +35,7 @@ class NoticeLog {
 
   // `node`: of the homes of these pages.
   void add(uint64_t page, uint64_t pages, int node) {
+    if (recording()) note_written(page, pages);
     if (node != last_node_) nodes_ |= NearNodes::bit(node_, node, nnodes_), last_node_ = node;
     for (; pages > Notice::most; page += Notice::most, pages -= Notice::most) add(page, Notice::most, node);
     if (count_ > logged_) {

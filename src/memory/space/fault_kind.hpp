@@ -1,4 +1,4 @@
-// Names the kinds of accesses that fault.
+// Reads what the processor tells of an access that faults: its kind, and the instruction.
 #pragma once
 
 #include <sys/ucontext.h>
@@ -16,6 +16,16 @@ inline FaultKind fault_kind([[maybe_unused]] const ucontext_t& context) {
   if ((context.uc_mcontext.gregs[REG_ERR] & write_bit) != 0) return FaultKind::store;
 #endif
   return FaultKind::load;
+}
+
+inline const void* code_of([[maybe_unused]] const ucontext_t& context) {
+#if defined(__x86_64__)
+  return reinterpret_cast<const void*>(context.uc_mcontext.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return reinterpret_cast<const void*>(context.uc_mcontext.pc);
+#else
+  return nullptr;
+#endif
 }
 
 }  // namespace hiroba

@@ -24,6 +24,7 @@
 #include "base/ending.hpp"
 #include "base/log.hpp"
 #include "memory/parts.hpp"
+#include "memory/record/array_record.hpp"
 #include "memory/space/ended_memory.hpp"
 #include "memory/space/fault_kind.hpp"
 #include "memory/space/program.hpp"
@@ -163,8 +164,8 @@ bool record(MemoryParts& p, const siginfo_t& info, ucontext_t& context) {
   return p.races.on() && info.si_signo == SIGSEGV && p.races.recorder().on_fault(info.si_addr, context);
 }
 
-// Serves an access to an absent page; returns false if it is not one.
-bool serve(MemoryParts& p, const void* address, FaultKind kind) {
+// Serves an access to an absent page, by the instruction at `code`; returns false if it is not one.
+bool serve(MemoryParts& p, const void* address, FaultKind kind, const void* code) {
   Array* const array = p.table.live(p.page_of(address));
   if (array == nullptr || p.cache == nullptr) return false;
   const InLibrary library;
@@ -178,8 +179,11 @@ bool serve(MemoryParts& p, const void* address, FaultKind kind) {
         static_cast<size_t>(at - array->data) / array->distribution.element_bytes(), array->name, array->preloaded_by);
   }
   const double begin = p.times.on ? seconds_now() : 0;
-  const bool served = p.cache->fetches.fault(*array, p.page_of(address), kind);
-  if (p.times.on) p.times.faults.fetch_add(seconds_now() - begin, std::memory_order_relaxed);
+  uint64_t fetched = 0;
+  const bool served = p.cache->fetches.fault(*array, p.page_of(address), kind, &fetched);
+  const double seconds = p.times.on ? seconds_now() - begin : 0;
+  if (p.times.on) p.times.faults.fetch_add(seconds, std::memory_order_relaxed);
+  if (recording() && fetched > 0) note_fault(code, record_number(*array), p.page_of(address), fetched, seconds);
   p.transport->faulting(false);
   return served;
 }
@@ -238,7 +242,7 @@ void handle(int signal, siginfo_t* info, void* context) {
     if (by_access && signal != SIGTRAP) bad_access.store(info->si_addr), had_bad_access.store(true);
     pass_on(signal, info, context);
   } else if (!follow_trampoline(state) && !record(*p, *info, state) && !open_touched(*p, *info) &&
-             !serve(*p, info->si_addr, fault_kind(state))) {
+             !serve(*p, info->si_addr, fault_kind(state), code_of(state))) {
     refuse(*p, signal, info->si_addr);
   }
   errno = saved;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "memory/parts.hpp"
+#include "memory/record/array_record.hpp"
 
 namespace hiroba {
 
@@ -72,6 +73,7 @@ std::vector<NoticeReader::Log> BarrierNotices::logs_to_read() const {
 void BarrierNotices::take(std::span<const Notice> notices) {
   for (const Notice notice : notices) {
     if (notice.pages() == 0) return;
+    if (recording()) note_written_by_others(parts_.table, notice.page(), notice.pages());
     parts_.cache->writeback.invalidate(notice.page(), notice.pages());
     parts_.home_policies.saw(notice);
   }

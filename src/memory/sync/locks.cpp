@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/record/record.hpp"
 #include "base/text.hpp"
 #include "base/thread.hpp"
 #include "memory/parts.hpp"
@@ -117,9 +118,16 @@ Status Locks::take(int index, int id, const char* call, Beside& beside) {
                                                     what));
     beside.read(parts_, index);
   }
-  if (parts_.times.on) parts_.times.locks.fetch_add(seconds_now() - start, std::memory_order_relaxed);
+  waited(id, start, call);
   took(index, ticket, beside);
   return {};
+}
+
+void Locks::waited(int id, double start, const char* call) {
+  if (!parts_.times.on) return;
+  const double seconds = seconds_now() - start;
+  parts_.times.locks.fetch_add(seconds, std::memory_order_relaxed);
+  if (recording()) note_lock(id, call, seconds);
 }
 
 Status Locks::try_lock(int id, bool& taken, const char* call) {
@@ -196,7 +204,7 @@ Status Locks::lock_shared(int id, const char* call) {
   uint32_t ticket;
   HIROBA_TRY(ticket_lock(id).acquire([&] { return format("%s(%d)", call, id); },
                                      [&] { return who_holds(id, id, call); }, ticket));
-  if (parts_.times.on) parts_.times.locks.fetch_add(seconds_now() - start, std::memory_order_relaxed);
+  waited(id, start, call);
   took_shared(id, ticket);
   return {};
 }

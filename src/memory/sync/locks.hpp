@@ -65,6 +65,7 @@ class Locks {
   TicketLock ticket_lock(int index) const;
   std::string who_holds(int index, int id, const char* call) const;
   Status take(int index, int id, const char* call, Beside& beside);
+  void waited(int id, double start, const char* call);
   void took(int index, uint32_t ticket, const Beside& beside);
   void give(int index);
   void took_shared(int id, uint32_t ticket);

@@ -78,7 +78,7 @@ class DeviceModel final : public hiroba::Model {
   Status finish() override { return devices.finish(); }
   Status stop(const char* /*ends_by*/) override { return devices.stop(), Status(); }
   void report() const override {
-    if (!devices.used() || !hiroba::process_memory("exit").times().on) return;
+    if (!devices.used() || !hiroba::process_memory("exit").times().shown) return;
     const Devices::Moved moved = devices.moved();
     hiroba::log_line(
         "devices: %s preloaded, %s found unchanged, %s overloaded, %s of these without buffers, %s forwarded",

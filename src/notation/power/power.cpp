@@ -55,7 +55,7 @@ class PowerModel final : public Model {
   void report() const override {
     const Memory& memory = process_memory("exit");
     const bool early = memory.board().rank(memory.job().rank).phase == Phase::leaving;
-    if (power.on() && (memory.times().on || early)) log_line("energy: %s", power.describe().c_str());
+    if (power.on() && (memory.times().shown || early)) log_line("energy: %s", power.describe().c_str());
   }
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/log.hpp"
 #include "base/phrases.hpp"
+#include "base/record/record_json.hpp"
 #include "base/text.hpp"
 #include "notation/collective/collective_process.hpp"
 #include "notation/sms/reduce.hpp"
@@ -130,6 +131,15 @@ T reduce(T value, sms_op op, const char* call) {
 }
 
 class MemoryModel final : public Model {
+ public:
+  std::string report_file;  // option report
+
+  Status start(Memory&, const Options& options) override {
+    report_file = options.text("report");
+    return report_file.empty() ? Status() : check_report_name(report_file);
+  }
+
+ private:
   void begin() override {
     Memory& m = process_memory("sms_startup");
     m.collective().requests().set_source(find_preload);
@@ -138,7 +148,8 @@ class MemoryModel final : public Model {
   }
   void report() const override {
     const Memory& m = process_memory("exit");
-    if (m.times().on) report_statistics(m);
+    if (m.times().shown) report_statistics(m);
+    m.run_report().seal();
   }
 };
 
@@ -159,6 +170,7 @@ SMS_EXPORT int sms_shutdown(void) {
   require_outside_work("sms_shutdown");
   report_models();
   require(report_placement(m));
+  require(m.run_report().write("sms_shutdown", instance<MemoryModel>().report_file));
   end_process("sms_shutdown");
   return 0;
 }
@@ -253,24 +265,28 @@ SMS_EXPORT void sms_promise_preload(const void* array) {
 }
 
 SMS_EXPORT void sms_barrier(void) {
+  const RecordedCall recorded;
   Memory& m = process_memory("sms_barrier");
   begin_barrier("sms_barrier");
   require(m.consistency().barrier("sms_barrier"));
 }
 
 SMS_EXPORT void sms_sync_drop(void) {
+  const RecordedCall recorded;
   Memory& m = process_memory("sms_sync_drop");
   begin_barrier("sms_sync_drop");
   require(m.consistency().sync_drop("sms_sync_drop"));
 }
 
 SMS_EXPORT void sms_sync_drop_start(void) {
+  const RecordedCall recorded;
   Memory& m = process_memory("sms_sync_drop_start");
   begin_barrier("sms_sync_drop_start");
   require(m.consistency().start_sync_drop("sms_sync_drop_start"));
 }
 
 SMS_EXPORT void sms_sync_drop_wait(void) {
+  const RecordedCall recorded;
   Memory& m = process_memory("sms_sync_drop_wait");
   require_outside_work("sms_sync_drop_wait");
   if (!m.collective().barriers().between())
@@ -279,7 +295,11 @@ SMS_EXPORT void sms_sync_drop_wait(void) {
 }
 
 SMS_EXPORT void sms_sync(void) { process_memory("sms_sync").consistency().sync(); }
-SMS_EXPORT void sms_lock(int id) { require(locks_of("sms_lock").lock(id, "sms_lock")); }
+SMS_EXPORT void sms_lock(int id) {
+  const RecordedCall recorded;
+  require(locks_of("sms_lock").lock(id, "sms_lock"));
+}
+
 SMS_EXPORT void sms_unlock(int id) { require(locks_of("sms_unlock").unlock(id, "sms_unlock")); }
 
 SMS_EXPORT int sms_trylock(int id) {
@@ -288,7 +308,10 @@ SMS_EXPORT int sms_trylock(int id) {
   return taken ? 1 : 0;
 }
 
-SMS_EXPORT void sms_lock_shared(int id) { require(locks_of("sms_lock_shared").lock_shared(id, "sms_lock_shared")); }
+SMS_EXPORT void sms_lock_shared(int id) {
+  const RecordedCall recorded;
+  require(locks_of("sms_lock_shared").lock_shared(id, "sms_lock_shared"));
+}
 
 SMS_EXPORT int sms_trylock_shared(int id) {
   bool taken = false;

@@ -55,6 +55,7 @@ class TaskModel final : public Model {
     settings.seed = static_cast<uint64_t>(options.number("chaos"));
     settings.trace = options.text("task-trace");
     settings.graph = options.text("task-graph");
+    settings.report = !options.text("report").empty();
     if (options.flag("power")) names = std::vector<std::atomic<const char*>>(static_cast<size_t>(settings.threads));
     settings.names = names;
     settings.more_events = [this] { return more_events ? more_events() : std::string(); };

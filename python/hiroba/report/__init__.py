@@ -1,0 +1,1 @@
+"""Reports of runs (hirobarun --report): advice, the page, and comparisons."""

@@ -1,0 +1,103 @@
+"""The data of a report as the rules and comparisons read it: sums over ranks, names of places and arrays.
+
+docs/report.md describes the file.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+FORMAT = 1
+WAITING = ("collective", "locks", "faults")
+
+
+class ReportError(Exception):
+    """What a user can do something about; its text is the message."""
+
+
+@dataclass
+class Place:
+    """One place of the program, summed over the ranks that have been there."""
+
+    kind: str
+    place: str
+    call: str
+    array: int | None
+    lock: int | None
+    count: int = 0
+    amount: int = 0
+    ordered: int = 0
+    seconds: float = 0
+    by_rank: dict[int, float] = field(default_factory=dict)
+    waited_for: dict[int, float] = field(default_factory=dict)
+
+    def named(self) -> str:
+        return self.place or self.call or "an unknown place"
+
+
+class Report:
+    def __init__(self, data: dict[str, Any]):
+        self.data = data
+        self.ranks: list[dict[str, Any]] = data["ranks"]
+        self.arrays: list[dict[str, Any]] = data["arrays"]
+        self.total: float = sum(r["seconds"]["total"] for r in self.ranks)
+        self.places = self._places()
+
+    @staticmethod
+    def read(file: str) -> Report:
+        """Of the data, or of a page, which has the same in it."""
+        try:
+            text = Path(file).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ReportError(f"cannot read {file}: {error}") from error
+        begin, end = '<script type="application/json" id="data">', "</script>"
+        if begin in text:
+            text = text.split(begin, 1)[1].split(end, 1)[0].replace("<\\/", "</")
+        try:
+            data = json.loads(text)
+        except ValueError as error:
+            raise ReportError(f"{file} is no report: {error}") from error
+        if not isinstance(data, dict) or data.get("hiroba_report") != FORMAT:
+            raise ReportError(f"{file} is no report of this version of Hiroba: hiroba_report is not {FORMAT}")
+        return Report(data)
+
+    def _places(self) -> list[Place]:
+        found: dict[tuple[Any, ...], Place] = {}
+        for site in self.data["sites"]:
+            key = (site["kind"], site["place"], site["call"], site.get("array"), site.get("lock"))
+            place = found.setdefault(key, Place(*(site["kind"], site["place"], site["call"]), key[3], key[4]))
+            place.count += site["count"]
+            place.amount += site["amount"]
+            place.ordered += site.get("ordered", 0)
+            place.seconds += site["seconds"]
+            place.by_rank[site["rank"]] = place.by_rank.get(site["rank"], 0) + site["seconds"]
+            for rank, seconds in site["waited_for"].items():
+                place.waited_for[int(rank)] = place.waited_for.get(int(rank), 0) + seconds
+        return sorted(found.values(), key=lambda place: -place.seconds)
+
+    def of_kind(self, kind: str) -> list[Place]:
+        return [place for place in self.places if place.kind == kind]
+
+    def faults_of(self, array: int) -> list[Place]:
+        return [place for place in self.of_kind("fault") if place.array == array]
+
+    def share(self, seconds: float) -> float:
+        """Of the time of all ranks."""
+        return seconds / self.total if self.total > 0 else 0
+
+    def active_share(self, seconds: float) -> float:
+        """Of the time of all ranks outside of collective calls, where they wait for each other."""
+        active = self.total - sum(r["seconds"]["collective"] for r in self.ranks)
+        return seconds / active if active > 0 else 0
+
+    def array_name(self, array: int) -> str:
+        return f"`{self.arrays[array]['name'].rsplit('/', 1)[-1]}`"
+
+    def sum_of(self, array: int, count: str) -> int:
+        return sum(part[count] for part in self.arrays[array]["ranks"])
+
+    def heat(self, array: int, kind: str) -> int:
+        return sum(sum(part["heat"][kind]) for part in self.arrays[array]["ranks"])

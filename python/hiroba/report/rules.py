@@ -1,0 +1,352 @@
+"""What may be wrong with a run, as a table of rules: what is measured, the limit, a sentence, and a remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from statistics import median
+from typing import Any
+
+from hiroba.report.data import Place, Report
+
+PAGE_BYTES = 4096
+LEAST_SECONDS = 0.1  # a shorter run has no advice: its start is most of it
+
+
+@dataclass
+class Finding:
+    """Why a rule applies. `lost` is the part of the time that it costs, as far as that is
+    measured: of all ranks' time, for faults and locks of what is outside of collective calls."""
+
+    lost: float
+    measured: float
+    sentence: str
+    remedy: str
+    place: str = ""
+    array: int | None = None
+
+
+@dataclass
+class Rule:
+    name: str
+    measures: str
+    limit: float
+    find: Callable[[Report, float], Iterator[Finding]]
+    page: str
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def most_at(places: list[Place]) -> str:
+    return places[0].named() if places else ""
+
+
+def fault_seconds(report: Report, array: int) -> float:
+    return sum(place.seconds for place in report.faults_of(array))
+
+
+def shared_writes(report: Report, array: int) -> float:
+    """The part of an array's written pages that another rank has written, too, before the same barrier."""
+    written, both = report.heat(array, "written"), report.heat(array, "both")
+    return both / written if both >= 100 and written > 0 else 0
+
+
+def false_sharing(report: Report, limit: float) -> Iterator[Finding]:
+    for array, described in enumerate(report.arrays):
+        part, seconds = shared_writes(report, array), fault_seconds(report, array)
+        if part < limit or report.active_share(seconds) < 0.03:
+            continue
+        places = report.faults_of(array)
+        ranks = [str(p["rank"]) for p in described["ranks"] if sum(p["heat"]["both"]) > 0]
+        name = report.array_name(array)
+        yield Finding(
+            report.active_share(seconds),
+            part,
+            f"{percent(part)} of the pages of array {name} that rank{'s' if len(ranks) > 1 else ''} "
+            f"{', '.join(ranks)} wrote were written by another rank before the same barrier, "
+            f"{report.heat(array, 'both'):,} times; each has to fetch them again, which takes "
+            f"{percent(report.active_share(seconds))} of the time outside of collective calls, most at "
+            f"{most_at(places)}",
+            f"let each rank write pages of its own: divide {name} at multiples of "
+            f"{max(1, PAGE_BYTES // max(1, described['element_bytes']))} elements ({PAGE_BYTES} bytes), or pad each "
+            "rank's part to that size",
+            most_at(places),
+            array,
+        )
+
+
+def thrashing_arrays(report: Report, limit: float) -> Iterator[tuple[int, float]]:
+    for array in range(len(report.arrays)):
+        fetched, evicted = report.sum_of(array, "fetched"), report.sum_of(array, "evicted")
+        if evicted >= 256 and evicted >= limit * fetched:  # pages that nobody has written count as not fetched
+            yield array, evicted / max(evicted, fetched)
+
+
+def cache_thrashes(report: Report, limit: float) -> Iterator[Finding]:
+    for array, part in thrashing_arrays(report, limit):
+        seconds = fault_seconds(report, array)
+        if report.active_share(seconds) < 0.05:
+            continue
+        places = report.faults_of(array)
+        need = max(sum(report.arrays[a]["bytes"] for a in range(len(report.arrays))), 1)
+        yield Finding(
+            report.active_share(seconds),
+            part,
+            f"{report.sum_of(array, 'evicted'):,} of the {report.sum_of(array, 'fetched'):,} pages of array "
+            f"{report.array_name(array)} that were fetched had to leave the cache again, because it is full "
+            f"(option cache is {report.data['options'].get('cache', '?')}); faults take "
+            f"{percent(report.active_share(seconds))} of the time outside of collective calls, most at "
+            f"{most_at(places)}",
+            f"give each rank a larger cache: --cache {need // 2**20 + 1}M holds all arrays; or work on one part of the "
+            "array until it is done",
+            most_at(places),
+            array,
+        )
+
+
+def slow_arrays(report: Report, limit: float) -> Iterator[tuple[int, float, list[Place]]]:
+    """Arrays whose faults cost much, for no reason that another rule knows."""
+    thrash = {array for array, _ in thrashing_arrays(report, 0.3)}
+    for array in range(len(report.arrays)):
+        seconds, places = fault_seconds(report, array), report.faults_of(array)
+        if report.active_share(seconds) < limit or seconds < 0.02 or sum(p.count for p in places) < 1000:
+            continue
+        if array not in thrash and shared_writes(report, array) < 0.3 and alone(report, array) < 0.25:
+            yield array, seconds, places
+
+
+def in_order(places: list[Place]) -> float:
+    return sum(p.ordered for p in places) / max(1, sum(p.count for p in places))
+
+
+def fault_finding(report: Report, array: int, seconds: float, places: list[Place], how: str, remedy: str) -> Finding:
+    count, pages = sum(p.count for p in places), sum(p.amount for p in places)
+    epochs = max((r["barriers"] for r in report.ranks), default=0)
+    rank = max(places[0].by_rank, key=lambda r: places[0].by_rank[r])
+    waiting = sum(report.ranks[i]["seconds"][kind] for i in index_of(report, rank) for kind in ("faults", "collective"))
+    of_rank = sum(p.by_rank.get(rank, 0) for p in places) / waiting if waiting > 0 else 0
+    share = report.active_share(seconds)
+    sentence = (
+        f"{percent(share)} of the ranks' time outside of collective calls, and {percent(of_rank)} of rank {rank}'s "
+        f"waiting, are page faults on array {report.array_name(array)}, most at {most_at(places)}: {count:,} faults "
+        f"for {pages:,} pages between {epochs:,} barriers{how}"
+    )
+    return Finding(share, share, sentence, remedy, most_at(places), array)
+
+
+def index_of(report: Report, rank: int) -> list[int]:
+    return [i for i, r in enumerate(report.ranks) if r["rank"] == rank]
+
+
+def missing_preload(report: Report, limit: float) -> Iterator[Finding]:
+    for array, seconds, places in slow_arrays(report, limit):
+        if in_order(places) >= 0.3:
+            name = report.array_name(array)
+            yield fault_finding(
+                report,
+                array,
+                seconds,
+                places,
+                "",
+                f"call sms_preload for the section of {name} that {most_at(places)} uses, after the barrier and before "
+                "the loop: it brings all pages of a home by one message",
+            )
+
+
+def irregular_order(report: Report, limit: float) -> Iterator[Finding]:
+    for array, seconds, places in slow_arrays(report, limit):
+        if in_order(places) < 0.3:
+            yield fault_finding(
+                report,
+                array,
+                seconds,
+                places,
+                f"; only {percent(in_order(places))} of them continue where the last one ended, so pages cannot be "
+                "read ahead",
+                f"visit {report.array_name(array)} in the order of its addresses (sort the indices first), or, if most "
+                "of it is used, sms_preload all of it before the loop",
+            )
+
+
+def alone(report: Report, array: int) -> float:
+    pages = report.arrays[array]["pages"]
+    return report.sum_of(array, "alone") / pages if pages >= 16 else 0
+
+
+def worst_placement(report: Report, limit: float) -> Iterator[Finding]:
+    longest = max((r["seconds"]["total"] for r in report.ranks), default=0)
+    for array in range(len(report.arrays)):
+        part, sent = alone(report, array), report.sum_of(array, "bytes_sent")
+        if part < limit or sent < 2**20 or sent < 10e6 * longest:
+            continue
+        places = report.faults_of(array)
+        name = report.array_name(array)
+        seconds = fault_seconds(report, array)
+        yield Finding(
+            max(report.active_share(seconds), 0.05),
+            part,
+            f"{percent(part)} of the pages of array {name} have long been written by one rank alone, on another node "
+            f"than their home; {sent / 1e6:,.0f} MB were sent to homes"
+            + (f", and its faults are most at {most_at(places)}" if places else ""),
+            f"distribute {name} as it is written: give the allocation a division, or call sms_redistribute, or let "
+            "homes migrate (--homes migrating)",
+            most_at(places),
+            array,
+        )
+
+
+def lock_contention(report: Report, limit: float) -> Iterator[Finding]:
+    by_lock: dict[int, list[Place]] = {}
+    for place in report.of_kind("lock"):
+        by_lock.setdefault(place.lock or 0, []).append(place)
+    for lock, places in by_lock.items():
+        seconds, count = sum(p.seconds for p in places), sum(p.count for p in places)
+        if report.active_share(seconds) < limit or count < 20:
+            continue
+        yield Finding(
+            report.active_share(seconds),
+            report.active_share(seconds),
+            f"{percent(report.active_share(seconds))} of the time outside of collective calls is waiting for lock "
+            f"{lock}, most at {most_at(places)}: {count:,} times, {1e6 * seconds / count:,.0f} us each",
+            "hold the lock for less time, take several locks that each protect a part, or add up in each rank and "
+            "combine once by a reduction (sms_sum)",
+            most_at(places),
+        )
+
+
+@dataclass
+class Balance:
+    slowest: dict[str, Any]
+    seconds: float  # that the slowest rank computes
+    others: list[float]
+
+    def longer(self) -> float:
+        return self.seconds / max(median(self.others), 1e-9)
+
+    def held_up(self) -> bool:
+        """One rank alone has not had a processor, or has slept, for much of what seems to be its computing."""
+        alike = max(self.others) < 1.25 * max(min(self.others), 1e-9)
+        return alike and float(self.slowest["seconds"]["processor"]) < 0.7 * self.seconds
+
+
+def balance(report: Report) -> Balance | None:
+    """Where ranks compete for processors, all of them are held up, and that is no matter of the program."""
+    if len(report.ranks) < 2 or not all(r["complete"] for r in report.ranks):
+        return None
+    queued = [r["seconds"]["queued"] / max(r["seconds"]["total"], 1e-9) for r in report.ranks]
+    compete = sorted(queued)[(len(queued) - 1) // 2] > 0.1
+
+    def computing(r: dict[str, Any]) -> float:
+        seconds = float(r["seconds"]["computing"])
+        return max(0, min(seconds, r["seconds"]["processor"])) if compete else seconds
+
+    slowest = max(report.ranks, key=computing)
+    return Balance(slowest, computing(slowest), [computing(r) for r in report.ranks if r is not slowest])
+
+
+def waiting_for(report: Report, rank: int) -> tuple[float, str]:
+    """The seconds that others have waited for a rank in barriers, and the place where they waited longest."""
+    seconds = sum(r["waited_for"][rank] for r in report.ranks if r["rank"] != rank and rank < len(r["waited_for"]))
+    places = sorted(report.of_kind("barrier"), key=lambda place: -place.waited_for.get(rank, 0))
+    return seconds, places[0].named() if places else ""
+
+
+def uneven(report: Report, limit: float, held_up: bool) -> Iterator[tuple[Balance, float, str]]:
+    """The others wait for the slowest rank for as long as it computes longer; all else has other reasons."""
+    found = balance(report)
+    if found is None or found.longer() < limit or found.held_up() != held_up:
+        return
+    waiting, place = waiting_for(report, found.slowest["rank"])
+    seconds = min(waiting, sum(found.seconds - other for other in found.others))
+    if report.share(seconds) >= 0.1:
+        yield found, seconds, place
+
+
+def load_imbalance(report: Report, limit: float) -> Iterator[Finding]:
+    for found, seconds, place in uneven(report, limit, False):
+        yield Finding(
+            report.share(seconds),
+            found.longer(),
+            f"rank {found.slowest['rank']} computes for {found.seconds:.2f} s, {found.longer():.1f} times as long as "
+            f"the others, which wait for it {seconds:.2f} s ({percent(report.share(seconds))} of the time of all "
+            f"ranks), longest in {place}",
+            "divide the work by its cost, not by its number: unequal blocks, smaller blocks dealt out in turn, or "
+            "tasks",
+            place,
+        )
+
+
+def slow_rank(report: Report, limit: float) -> Iterator[Finding]:
+    for found, seconds, place in uneven(report, limit, True):
+        rank = found.slowest
+        yield Finding(
+            report.share(seconds),
+            found.longer(),
+            f"rank {rank['rank']} on {rank['host']} (CPUs {rank['cpus']}) takes {found.longer():.1f} times as long as "
+            f"the others, but has used a processor for only {rank['seconds']['processor']:.2f} s of "
+            f"{found.seconds:.2f} s: the others wait for it {seconds:.2f} s, longest in {place}",
+            "look what else runs on its CPUs, and bind ranks (--bind core); or find what the rank sleeps in, such as "
+            "output or files",
+            place,
+        )
+
+
+def collective_in_loop(report: Report, limit: float) -> Iterator[Finding]:
+    computing = sum(r["seconds"]["computing"] for r in report.ranks) / max(1, len(report.ranks))
+    for place in report.of_kind("collective"):
+        calls = place.count / max(1, len(place.by_rank))
+        small = place.amount / max(1, place.count) <= 256
+        if not small or calls < 1000 or calls < 10000 * computing or report.share(place.seconds) < limit:
+            continue
+        yield Finding(
+            report.share(place.seconds),
+            report.share(place.seconds),
+            f"{percent(report.share(place.seconds))} of the time of all ranks is {place.call.split('(')[0]} at "
+            f"{place.named()}: {calls:,.0f} calls a rank, of {place.amount / place.count:.0f} bytes each",
+            "move the call out of the inner loop: collect the values in an array, and combine them by one call; or "
+            "start it and wait for it later",
+            place.named(),
+        )
+
+
+def small_tasks(report: Report, limit: float) -> Iterator[Finding]:
+    for place in report.of_kind("task"):
+        each = place.seconds / max(1, place.count)
+        if place.count < 5000 or each >= limit:
+            continue
+        yield Finding(
+            report.share(1e-6 * place.count),
+            each,
+            f"{place.count:,} tasks {place.call} of {place.named()} compute for {1e6 * each:.2g} us each, "
+            "which is no more than a task costs to create and to run",
+            "let a task do more: a block of iterations, or a tile, of at least 100 us",
+            place.named(),
+        )
+
+
+RULES = [
+    Rule("false sharing", "part of an array's written pages that two ranks write", 0.3, false_sharing, "memory-model"),
+    Rule("missing preload", "time of page faults in order on an array", 0.1, missing_preload, "first-program"),
+    Rule("irregular order", "time of page faults without order on an array", 0.1, irregular_order, "first-program"),
+    Rule("cache that thrashes", "part of an array's pages that were evicted", 0.3, cache_thrashes, "memory-model"),
+    Rule("worst placement", "part of an array that one other rank alone writes", 0.25, worst_placement, "homes"),
+    Rule("lock contention", "time of waiting for one lock", 0.1, lock_contention, "locks"),
+    Rule("load imbalance", "computing of the slowest rank, by that of the others", 1.3, load_imbalance, "scaling"),
+    Rule("slow rank", "the same, of a rank that has no processor", 1.3, slow_rank, "on-a-cluster"),
+    Rule("collective in inner loop", "time of one call with few bytes", 0.15, collective_in_loop, "collectives"),
+    Rule("tasks too small", "seconds of a task", 5e-6, small_tasks, "tasks"),
+]
+
+
+def advice(report: Report) -> list[dict[str, Any]]:
+    """What applies, the most expensive first."""
+    if max((r["seconds"]["total"] for r in report.ranks), default=0) < LEAST_SECONDS:
+        return []
+    found = []
+    for rule in RULES:
+        for finding in rule.find(report, rule.limit):
+            about = {"rule": rule.name, "measures": rule.measures, "limit": rule.limit, "page": f"docs/{rule.page}.md"}
+            found.append(about | asdict(finding))
+    return sorted(found, key=lambda entry: -entry["lost"])

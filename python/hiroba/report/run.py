@@ -1,0 +1,72 @@
+"""hiroba report and hiroba compare; hirobarun --report calls `finish`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from hiroba.report import compare, rules
+from hiroba.report.data import Report, ReportError
+
+
+def write(file: Path, text: str) -> None:
+    """The whole file or nothing, also if two jobs write it."""
+    draft = file.with_name(f"{file.name}.{os.getpid()}")
+    try:
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(file)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise ReportError(f"cannot write {file}: {error.strerror}") from error
+
+
+def finished(report: Report) -> str:
+    report.data["advice"] = rules.advice(report)
+    return json.dumps(report.data, separators=(",", ":"))
+
+
+def make(data: Path, out: Path) -> None:
+    text = finished(Report.read(str(data)))
+    if out.suffix == ".html":
+        page = (Path(__file__).resolve().parent / "page.html").read_text(encoding="utf-8")
+        text = page.replace("@DATA@", text.replace("</", "<\\/"))
+    write(out, text)
+
+
+def main(words: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="hiroba", description="Reports of runs: pages and comparisons.")
+    parser.add_argument("--build", help=argparse.SUPPRESS)
+    commands = parser.add_subparsers(dest="command", required=True)
+    report = commands.add_parser("report", help="make the page FILE.html of the data FILE.json")
+    report.add_argument("data", type=Path, metavar="DATA.json")
+    report.add_argument("page", type=Path, metavar="PAGE.html")
+    finish = commands.add_parser("finish")
+    finish.add_argument("data", type=Path)
+    finish.add_argument("page", type=Path)
+    comparison = commands.add_parser("compare", help="compare two reports, pages or data")
+    comparison.add_argument("before")
+    comparison.add_argument("after")
+    comparison.add_argument(
+        "--limit", type=float, default=5, metavar="PERCENT", help="exit with 1 if the second is slower by more (5)"
+    )
+    wish = parser.parse_args(words)
+    try:
+        if wish.command == "compare":
+            text, slower = compare.compare(Report.read(wish.before), Report.read(wish.after), wish.limit / 100)
+            print(text)
+            return 1 if slower else 0
+        make(wish.data, wish.page)
+        if wish.command == "finish" and wish.page != wish.data:
+            wish.data.unlink()
+    except ReportError as error:
+        print(f"hiroba: {error}", file=sys.stderr)
+        return 2 if wish.command == "compare" else 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

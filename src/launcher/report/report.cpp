@@ -1,0 +1,107 @@
+#include "launcher/report/report.hpp"
+
+#include <signal.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <vector>
+
+#include "base/limits.hpp"
+#include "base/record/record_json.hpp"
+#include "base/tables/options.hpp"
+#include "launcher/report/python.hpp"
+#include "memory/memory.hpp"
+
+extern char** environ;
+
+namespace hiroba {
+
+namespace {
+
+// The records lie in the memory files of the nodes, at the places that the ranks compute from the same numbers. A rank
+// that has not started has none.
+Status map_records(const Job& job, uint64_t space, std::vector<const RunRecord*>& out) {
+  Layout layout;
+  layout.space = space, layout.nranks = job.nranks, layout.nnodes = job.nnodes;
+  for (int rank = 0; rank < job.nranks; ++rank) {
+    const int fd = job.node_fds[static_cast<size_t>(job.node_of(rank))];
+    const auto at = static_cast<off_t>(layout.run_record(rank));
+    const off_t end = lseek(fd, 0, SEEK_END);
+    if (end < at + static_cast<off_t>(sizeof(RunRecord))) continue;
+    void* const mapped = mmap(nullptr, sizeof(RunRecord), PROT_READ, MAP_SHARED, fd, at);
+    if (mapped == MAP_FAILED)
+      return Status::error("option report: cannot map a record (%s)", explain_error(errno).c_str());
+    const auto* const record = static_cast<const RunRecord*>(mapped);
+    if (record->magic == RunRecord::magic_value) out.push_back(record);
+  }
+  if (!out.empty()) return {};
+  return Status::error("option report: no rank has started Hiroba, so there is nothing to report");
+}
+
+// Runs a program with the signals unblocked that this one reads from a descriptor. Sets `status` as shells do.
+Status run(const std::vector<std::string>& words, int& status) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  pid_t child = 0;
+  const int error = posix_spawnp(&child, arguments[0], nullptr, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  int reported = 0;
+  if (error != 0 || waitpid(child, &reported, 0) != child)
+    return Status::error("option report: cannot run %s (%s)", arguments[0], explain_error(error).c_str());
+  status = WIFEXITED(reported) ? WEXITSTATUS(reported) : 128 + WTERMSIG(reported);
+  return {};
+}
+
+// The page, or the advice in the data, is made by a Python program.
+Status finish(const std::string& file) {
+  std::vector<std::string> command;
+  HIROBA_TRY(python_program("report", command));
+  const bool page = file.ends_with(".html");
+  for (const std::string& word : {std::string("finish"), page ? file + ".json" : file, file}) command.push_back(word);
+  int status = 0;
+  HIROBA_TRY(run(command, status));
+  if (status == 0) return {};
+  return Status::error("option report: the page was not written; `hiroba report %s PAGE.html` makes it",
+                       command[4].c_str());
+}
+
+Status write(const std::string& file, const Job& job, int ended_with) {
+  Options options;
+  HIROBA_TRY(Options::from_environment(options));
+  constexpr uint64_t unit = uint64_t{2} << 20;  // ranks round the space down to whole huge pages
+  std::vector<const RunRecord*> records;
+  HIROBA_TRY(map_records(job, options.bytes("space") / unit * unit, records));
+  std::string why;
+  if (ended_with != 0) why = format("the job has failed with status %d", ended_with);
+  else if (static_cast<int>(records.size()) < job.nranks) why = "not all ranks have started Hiroba";
+  HIROBA_TRY(write_records(records, why, file));
+  return finish(file);
+}
+
+}  // namespace
+
+Status report_wanted(std::string& file) {
+  Options options;
+  HIROBA_TRY(Options::from_environment(options));
+  file = options.text("report");
+  return file.empty() ? Status() : check_report_name(file);
+}
+
+int write_report(const std::string& file, const Job& job, int exit_status) {
+  const Status written = write(file, job, exit_status);
+  if (written.ok()) return exit_status;
+  std::fprintf(stderr, "hirobarun: %s\n", written.message().c_str());
+  return exit_status == 0 ? 1 : exit_status;
+}
+
+}  // namespace hiroba

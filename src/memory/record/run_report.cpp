@@ -1,0 +1,57 @@
+#include "memory/record/run_report.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/record/record_json.hpp"
+#include "base/wait.hpp"
+#include "memory/parts.hpp"
+#include "memory/record/array_record.hpp"
+
+namespace hiroba {
+
+static_assert(sizeof(RunRecord) <= Layout::run_record_bytes);
+
+void RunReport::begin() {
+  const MemoryParts& parts = parts_;
+  auto& record = *reinterpret_cast<RunRecord*>(parts.space.base() + parts.layout.run_record(parts.job.rank));
+  record.rank = parts.job.rank, record.nranks = parts.job.nranks;
+  record.node = parts.job.node, record.nnodes = parts.job.nnodes;
+  record.began = parts.times.began;
+  start_record(record);
+}
+
+void RunReport::array_ends(Array& array) const {
+  if (recording()) end_array_record(array, parts_.home_policies.pages_alone(array));
+}
+
+void RunReport::seal() const {
+  if (!recording()) return;
+  const MemoryParts& parts = parts_;
+  RunRecord& record = *run_record;
+  parts.table.for_each_live([&parts](Array& array) {
+    if (!array.is_heap || array.record.load() != 0) describe_array(array, parts.home_policies.pages_alone(array));
+  });
+  const Barriers::Waits& waits = parts.collective.barriers().waits();
+  record.seconds = seconds_now() - parts.times.began, record.collective = waits.seconds;
+  record.locks = parts.times.locks, record.faults = parts.times.faults;
+  for (size_t r = 0; r < std::min<size_t>(waits.for_rank.size(), RunRecord::most_ranks); ++r)
+    record.waited_for[r] = waits.for_rank[r];
+  const Transport::Traffic traffic = parts.transport->traffic();
+  record.messages = traffic.messages, record.message_bytes = traffic.bytes;
+  seal_record(record);
+  record.complete = parts.board->rank(parts.job.rank).phase.load() == Phase::leaving ? 0 : 1;
+}
+
+Status RunReport::write(const char* call, const std::string& file) const {
+  if (!recording() || parts_.job.launched) return {};
+  std::vector<std::vector<char>> all;
+  const std::span<const char> mine = {reinterpret_cast<const char*>(run_record), sizeof *run_record};
+  HIROBA_TRY(parts_.collective.teams().gather(call, mine, all));
+  if (parts_.job.rank != 0) return {};
+  std::vector<const RunRecord*> records;
+  for (const std::vector<char>& record : all) records.push_back(reinterpret_cast<const RunRecord*>(record.data()));
+  return write_records(records, "", file);
+}
+
+}  // namespace hiroba

@@ -1,0 +1,30 @@
+// Part of the contract of this floor: this rank's record for option report, from its begin to its end (docs/report.md).
+//
+// Owner: Memory. For the thread that makes collective calls.
+#pragma once
+
+#include <string>
+
+#include "base/status.hpp"
+
+namespace hiroba {
+
+struct Array;
+struct MemoryParts;
+
+class RunReport {
+ public:
+  explicit RunReport(MemoryParts& parts) : parts_(parts) {}
+
+  void begin();
+  void array_ends(Array& array) const;  // it is being freed
+  // Completes the record, also if the program exits before its end. Nothing without option report.
+  void seal() const;
+  // Rank 0 writes the report of all ranks, if no launcher reads their records. Collective.
+  Status write(const char* call, const std::string& file) const;
+
+ private:
+  MemoryParts& parts_;
+};
+
+}  // namespace hiroba

@@ -1,0 +1,264 @@
+"""Reports of runs: planted problems are named first, with array and line, and are gone from the remedied program.
+
+report.py BUILD [TEST ...]
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+
+BUILD = Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else Path()
+CASES = BUILD / "tests" / "programs" / "report_cases"
+HIROBARUN = BUILD / "bin" / "hirobarun"
+HIROBA = BUILD / "bin" / "hiroba"
+
+
+def run(report: Path, *words: str, ranks: int = 2, nodes: int = 2, program: str = str(CASES)) -> Any:
+    command = [str(HIROBARUN), "-n", str(ranks), "--nodes", str(nodes), "--report", str(report)]
+    options = [word for word in words if word.startswith("--")]
+    command += [*options, program, *(word for word in words if not word.startswith("--"))]
+    environment = {**os.environ, "HIROBA_TIMEOUT": "60"}
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, check=False)
+
+
+def line_of(text: str) -> int:
+    """Of the first line of the program with this text."""
+    source = (Path(__file__).parent / "report_cases.cpp").read_text().splitlines()
+    return next(number for number, line in enumerate(source, 1) if text in line)
+
+
+class Reports(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def data(self, *words: str, ranks: int = 2, nodes: int = 2) -> dict[str, Any]:
+        file = self.folder / "run.json"
+        done = run(file, *words, ranks=ranks, nodes=nodes)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        out: dict[str, Any] = json.loads(file.read_text())
+        return out
+
+    def seconds(self, data: dict[str, Any]) -> float:
+        return max(float(rank["seconds"]["total"]) for rank in data["ranks"])
+
+
+class Planted(Reports):
+    def check(self, case: str, rule: str, array: str = "", text: str = "", remedied: tuple[str, ...] = ()) -> None:
+        data = self.data(case)
+        self.assertTrue(data["advice"], f"no advice on {case}")
+        first = data["advice"][0]
+        self.assertEqual(first["rule"], rule, first["sentence"])
+        if array:
+            self.assertEqual(data["arrays"][first["array"]]["name"], array)
+            self.assertIn(f"`{array}`", first["sentence"])
+        if text:
+            self.assertIn(f"report_cases.cpp:{line_of(text)}", first["sentence"])
+        good = self.data(*(remedied or (case, "remedied")))
+        self.assertEqual([entry["rule"] for entry in good["advice"]], [], good["advice"])
+        self.assertLess(self.seconds(good), self.seconds(data))
+
+    def test_false_sharing(self) -> None:
+        self.check("false_sharing", "false sharing", "B")
+
+    def test_missing_preload(self) -> None:
+        self.check("missing_preload", "missing preload", "B", "page += 8")
+
+    def test_lock_contention(self) -> None:
+        self.check("lock_contention", "lock contention", "", "sms_lock(3)")
+
+    def test_load_imbalance(self) -> None:
+        self.check("load_imbalance", "load imbalance")
+
+    def test_slow_rank(self) -> None:
+        self.check("slow_rank", "slow rank")
+
+    def test_worst_placement(self) -> None:
+        self.check("worst_placement", "worst placement", "B")
+
+    def test_irregular_order(self) -> None:
+        self.check("irregular_order", "irregular order", "B", "rng_below(&random, pages)")
+
+    def test_thrashing(self) -> None:
+        data = self.data("thrashing", "--cache=1M")
+        self.assertEqual(data["advice"][0]["rule"], "cache that thrashes", data["advice"])
+        self.assertIn("`B`", data["advice"][0]["sentence"])
+        good = self.data("thrashing", "--cache=64M")
+        self.assertEqual(good["advice"], [])
+        self.assertLess(self.seconds(good), self.seconds(data))
+
+    def test_collective(self) -> None:
+        self.check("collective", "collective in inner loop", "", "if (!remedied) hiroba_allreduce")
+
+    def test_small_tasks(self) -> None:
+        self.check("small_tasks", "tasks too small")
+
+
+class Files(Reports):
+    """What a user finds in the end, also if something went wrong."""
+
+    def test_same_numbers_as_stats(self) -> None:
+        file = self.folder / "run.json"
+        done = run(file, "missing_preload", "--stats")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        data = json.loads(file.read_text())
+        for rank in data["ranks"]:
+            said = re.search(
+                rf"rank {rank['rank']}: times: ([0-9.]+) s: [0-9.]+ computing, ([0-9.]+) wait", done.stderr
+            )
+            assert said is not None, done.stderr
+            self.assertAlmostEqual(float(said.group(1)), rank["seconds"]["total"], delta=0.05)
+            self.assertAlmostEqual(float(said.group(2)), rank["seconds"]["collective"], delta=0.05)
+        for part in data["arrays"][0]["ranks"]:
+            self.assertIn(f"rank {part['rank']}: B: {part['faults']} faults, {part['fetched']} pages", done.stderr)
+            faults = sum(s["count"] for s in data["sites"] if s["kind"] == "fault" and s["rank"] == part["rank"])
+            self.assertEqual(faults, part["faults"])
+        fetched = sum(rank["fetched_from"][1 - rank["rank"]] for rank in data["ranks"])
+        self.assertEqual(fetched, sum(part["bytes_fetched"] for part in data["arrays"][0]["ranks"]))
+
+    def test_off(self) -> None:
+        words = [str(HIROBARUN), "-n", "2", str(CASES), "false_sharing"]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False, cwd=self.folder)
+        self.assertEqual((done.returncode, done.stderr, list(self.folder.iterdir())), (0, "", []))
+
+    def test_killed_rank(self) -> None:
+        file = self.folder / "run.json"
+        done = run(file, "killed")
+        self.assertEqual(done.returncode, 128 + 9, done.stderr)
+        data = json.loads(file.read_text())
+        self.assertIn("137", data["why_incomplete"])
+        self.assertEqual([rank["complete"] for rank in data["ranks"]], [False, False])
+        barriers = [site for site in data["sites"] if site["kind"] == "barrier" and "killed" in site["place"]]
+        self.assertEqual({site["rank"] for site in barriers}, {0, 1})
+        self.assertGreaterEqual(min(site["count"] for site in barriers), 50)
+
+    def test_ends_before_its_start(self) -> None:
+        done = run(self.folder / "run.json", program="/bin/true")
+        self.assertIn("no rank has started Hiroba", done.stderr)
+        self.assertNotEqual(done.returncode, 0)
+
+    def test_bad_names(self) -> None:
+        for name, why in (("run.txt", "neither .html"), ("no/folder/run.html", "cannot write in folder")):
+            done = run(self.folder / name, "killed")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(why, done.stderr)
+
+    def test_full_disk(self) -> None:
+        """A file system of one page, in a name space of its own."""
+        command = (
+            f"mount -t tmpfs -o size=4k none {self.folder} && exec {HIROBARUN} -n 2 --report {self.folder}/run.html"
+        )
+        done = subprocess.run(
+            ["unshare", "-m", "bash", "-c", f"{command} {CASES} false_sharing"],
+            capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        if "unshare" in done.stderr or "mount" in done.stderr:
+            self.skipTest(f"no file system can be mounted here: {done.stderr.strip()}")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("No space left on device", done.stderr)
+
+    def test_two_jobs_with_one_file(self) -> None:
+        file = self.folder / "run.html"
+        words = [str(HIROBARUN), "-n", "2", "--report", str(file), str(CASES), "false_sharing"]
+        jobs = [subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for _ in range(2)]
+        for job in jobs:
+            _, said = job.communicate(timeout=60)
+            self.assertEqual((job.returncode, said), (0, b""))
+        self.assertEqual(list(self.folder.iterdir()), [file])
+        self.assertIn("</html>", file.read_text())
+
+    def test_without_lines(self) -> None:
+        bare = self.folder / "bare"
+        subprocess.run(["strip", "-g", "-o", bare, CASES], check=True)
+        file = self.folder / "run.json"
+        done = run(file, "lock_contention", program=str(bare))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        data = json.loads(file.read_text())
+        self.assertTrue(any("lock_contention" in s["place"] and "(in bare)" in s["place"] for s in data["sites"]))
+        self.assertIn("-g", data["hint"])
+
+    def test_compare(self) -> None:
+        slow, fast = self.folder / "slow.html", self.folder / "fast.json"
+        self.assertEqual(run(slow, "slow_rank").returncode, 0)
+        self.assertEqual(run(fast, "slow_rank", "remedied").returncode, 0)
+
+        def compare(*words: object) -> subprocess.CompletedProcess[str]:
+            command = [str(HIROBA), "compare", *map(str, words)]
+            return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+        self.assertEqual(compare(fast, fast).returncode, 0)
+        slower = compare(fast, slow)
+        self.assertEqual(slower.returncode, 1, slower.stdout)
+        self.assertRegex(slower.stdout, r"^The second run took [0-9.]+ s instead of [0-9.]+, [0-9.]+ % slower; most")
+        self.assertIn("new: slow rank", slower.stdout)
+        better = compare(slow, fast)
+        self.assertEqual(better.returncode, 0)
+        self.assertIn("gone: slow rank", better.stdout)
+        self.assertEqual(compare("--limit", "1000000", fast, slow).returncode, 0)
+        for wrong in (CASES, self.folder / "nothing"):
+            refused = compare(fast, wrong)
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn(str(wrong), refused.stderr)
+
+
+class Page(Reports):
+    """In a browser."""
+
+    SECTIONS = ("advice", "time", "places", "arrays", "bytes", "settings")
+
+    def browse(self, page: Path, *words: str) -> subprocess.CompletedProcess[str]:
+        browser = shutil.which("chromium")
+        if browser is None:
+            print("SKIPPED: the page of a report is tested in Chromium: apt install chromium", file=sys.stderr)
+            self.skipTest("no chromium")
+        home = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={self.folder}/browser"]
+        quiet = ["--host-resolver-rules=MAP * 0.0.0.0", "--enable-logging=stderr", "--virtual-time-budget=5000"]
+        command = [browser, *home, *quiet, *words, page.as_uri()]
+        return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+
+    def check(self, page: Path) -> str:
+        seen = self.browse(page, "--dump-dom")
+        self.assertEqual(seen.returncode, 0, seen.stderr)
+        self.assertNotIn("CONSOLE", seen.stderr)
+        for section in self.SECTIONS:
+            self.assertIn(f'<section id="{section}">', seen.stdout)
+        return seen.stdout
+
+    def test_page(self) -> None:
+        page = self.folder / "run.html"
+        self.assertEqual(run(page, "missing_preload", ranks=4).returncode, 0)
+        self.assertLess(page.stat().st_size, 5e6)
+        self.assertNotIn("http", page.read_text().split('id="data">')[0])
+        seen = self.check(page)
+        self.assertIn("missing preload", seen.split('id="data">')[0])
+        kept = os.environ.get("SCREENSHOTS")
+        for name, scheme, size in (("light", 1, "1000,2400"), ("dark", 0, "1000,2400"), ("phone", 1, "500,2400")):
+            out = Path(kept or self.folder) / f"{name}.png"
+            settings = [f"--blink-settings=preferredColorScheme={scheme}", f"--window-size={size}"]
+            self.browse(page, f"--screenshot={out}", "--hide-scrollbars", *settings)
+            self.assertGreater(out.stat().st_size, 10000)
+
+    def test_page_of_a_killed_rank(self) -> None:
+        page = self.folder / "run.html"
+        self.assertEqual(run(page, "killed").returncode, 128 + 9)
+        self.assertIn("did not come to its end", self.check(page))
+
+    def test_texts_stay_texts(self) -> None:
+        page = self.folder / "run.html"
+        self.assertEqual(run(page, "names").returncode, 0)
+        seen = self.check(page)
+        self.assertIn("&lt;/script&gt;&lt;b&gt;", seen)
+
+
+if __name__ == "__main__":
+    unittest.main()

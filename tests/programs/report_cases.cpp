@@ -1,0 +1,206 @@
+// For option report: report_cases CASE [remedied] has one problem, or is the same program without it. Arrays have
+// names, so that advice can be compared.
+#include <collective.h>
+#include <sms.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <task.hpp>
+#include <vector>
+
+#include "programs.h"
+
+namespace {
+
+constexpr int page_doubles = PAGE / 8;
+volatile double sink;
+
+double now() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+// A fixed amount of work, some microseconds for each unit.
+void compute(int units) {
+  double x = 1;
+  for (int i = 0; i < units * 1000; ++i) x = x * 1.0000001 + 1e-9;
+  sink = x;
+}
+
+double* doubles(size_t pages, bool divided, const char* name) {
+  const int dim[] = {static_cast<int>(pages * page_doubles), -1}, div[] = {divided ? sms_nprocs : 1, -1};
+  auto* const array = static_cast<double*>(sms_mapalloc(dim, div, sizeof(double), 0, divided ? sms_nprocs : 1));
+  sms_name(array, name);
+  return array;
+}
+
+void false_sharing(bool remedied) {
+  constexpr int pages = 16;
+  double* const b = doubles(static_cast<size_t>(pages * sms_nprocs), remedied, "B");
+  for (int step = 0; step < 200; ++step) {
+    for (int i = 0; i < pages * page_doubles; i += 64)
+      b[remedied ? sms_rank * pages * page_doubles + i : i + sms_rank] += 1;
+    compute(1);
+    sms_barrier();
+  }
+}
+
+// Every rank reads a part of what its neighbour has written, in order, and another part each time.
+void missing_preload(bool remedied) {
+  const size_t pages = 2048;
+  double* const b = doubles(pages * static_cast<size_t>(sms_nprocs), true, "B");
+  const size_t own = static_cast<size_t>(sms_rank) * pages * page_doubles;
+  const size_t next = static_cast<size_t>((sms_rank + 1) % sms_nprocs) * pages * page_doubles;
+  for (int step = 0; step < 64; ++step) {
+    const size_t first = static_cast<size_t>(step % 8);
+    for (size_t page = 0; page < pages; ++page) b[own + page * page_doubles] = step;
+    sms_barrier();
+    const int64_t base = static_cast<int64_t>(next + first * page_doubles);
+    const sms_range section[] = {{base, pages / 8, 8 * page_doubles}};
+    if (remedied) sms_preload(b, section);
+    double sum = 0;
+    for (size_t page = first; page < pages; page += 8) sum += b[next + page * page_doubles];
+    sink = sum;
+    compute(200);
+    sms_barrier();
+  }
+}
+
+void lock_contention(bool remedied) {
+  double* const sum = doubles(1, false, "sum");
+  double mine = 0;
+  for (int i = 0; i < 1000; ++i) {
+    if (!remedied) sms_lock(3);
+    compute(20);
+    if (remedied) mine += 1;
+    else *sum += 1, sms_unlock(3);
+  }
+  mine = sms_reduce_double(mine, SMS_SUM);
+  sms_barrier();
+}
+
+void load_imbalance(bool remedied) {
+  for (int step = 0; step < 100; ++step) {
+    compute(remedied || sms_rank != 0 ? 800 : 3200);
+    sms_barrier();
+  }
+}
+
+void slow_rank(bool remedied) {
+  for (int step = 0; step < 100; ++step) {
+    compute(800);
+    if (!remedied && sms_rank == sms_nprocs - 1) usleep(10000);
+    sms_barrier();
+  }
+}
+
+void worst_placement(bool remedied) {
+  constexpr int pages = 256;
+  double* const b = doubles(static_cast<size_t>(pages * sms_nprocs), remedied, "B");
+  for (int step = 0; step < 200; ++step) {
+    for (int i = 0; i < pages * page_doubles; ++i) b[sms_rank * pages * page_doubles + i] = step + i;
+    sms_barrier();
+  }
+}
+
+void irregular_order(bool remedied) {
+  constexpr size_t pages = 4096;
+  double* const b = doubles(pages * static_cast<size_t>(sms_nprocs), true, "B");
+  const size_t own = static_cast<size_t>(sms_rank) * pages * page_doubles;
+  const size_t next = static_cast<size_t>((sms_rank + 1) % sms_nprocs) * pages * page_doubles;
+  rng random = {static_cast<uint64_t>(sms_rank)};
+  for (int step = 0; step < 20; ++step) {
+    for (size_t page = 0; page < pages; ++page) b[own + page * page_doubles] = step;
+    sms_barrier();
+    const sms_range section[] = {{static_cast<int64_t>(next), pages * page_doubles, 1}};
+    if (remedied) sms_preload(b, section);
+    double sum = 0;
+    for (int i = 0; i < 1000; ++i) sum += b[next + rng_below(&random, pages) * page_doubles];
+    sink = sum;
+    compute(200);
+    sms_barrier();
+  }
+}
+
+// The remedy is option cache.
+void thrashing(bool) {
+  constexpr size_t pages = 1024;
+  double* const b = doubles(pages * static_cast<size_t>(sms_nprocs), true, "B");
+  const size_t own = static_cast<size_t>(sms_rank) * pages * page_doubles;
+  const size_t next = static_cast<size_t>((sms_rank + 1) % sms_nprocs) * pages * page_doubles;
+  for (size_t i = 0; i < pages * page_doubles; ++i) b[own + i] = 1;
+  sms_barrier();
+  for (int step = 0; step < 100; ++step) {
+    double sum = 0;
+    for (size_t i = 0; i < pages * page_doubles; i += 16) sum += b[next + i];
+    sink = sum;
+  }
+  sms_barrier();
+}
+
+void collective_in_loop(bool remedied) {
+  constexpr int many = 3000;
+  std::vector<double> values(many, 1), sums(many);
+  for (int i = 0; i < many; ++i) {
+    compute(2);
+    if (!remedied) hiroba_allreduce(&values[i], &sums[i], 1, HIROBA_DOUBLE, HIROBA_SUM, HIROBA_ALL);
+  }
+  if (remedied) hiroba_allreduce(values.data(), sums.data(), many, HIROBA_DOUBLE, HIROBA_SUM, HIROBA_ALL);
+}
+
+void small_tasks(bool remedied) {
+  static constexpr int many = 1 << 18, block = 1024;
+  double* const b = doubles(many / page_doubles, true, "B");
+  for (int i = 0; i < many; i += remedied ? block : 1) {
+    const int count = remedied ? block : 1;
+    hiroba::task(hiroba::out(b + i, static_cast<size_t>(count)), [=] {
+      for (int k = i; k < i + count; ++k) b[k] = k;
+    });
+  }
+  hiroba::taskwait();
+  for (int step = 0; remedied && step < 100; ++step) compute(300);
+}
+
+// The name of an array that a page must not take for its own text.
+void names(bool) {
+  doubles(1, false, "</script><b>\"bold\"\\")[0] = 1;
+  sms_barrier();
+}
+
+void killed(bool) {
+  for (int step = 0; step < 50; ++step) compute(200), sms_barrier();
+  if (sms_rank == sms_nprocs - 1) raise(SIGKILL);
+  sms_barrier();
+}
+
+constexpr struct {
+  const char* name;
+  void (*run)(bool);
+} cases[] = {{"false_sharing", false_sharing},
+             {"missing_preload", missing_preload},
+             {"lock_contention", lock_contention},
+             {"load_imbalance", load_imbalance},
+             {"slow_rank", slow_rank},
+             {"worst_placement", worst_placement},
+             {"irregular_order", irregular_order},
+             {"thrashing", thrashing},
+             {"collective", collective_in_loop},
+             {"small_tasks", small_tasks},
+             {"killed", killed},
+             {"names", names}};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  sms_startup(&argc, &argv);
+  const bool remedied = argc > 2 && std::strcmp(argv[2], "remedied") == 0;
+  const double begin = now();
+  for (const auto& one : cases)
+    if (argc > 1 && std::strcmp(one.name, argv[1]) == 0) one.run(remedied);
+  sms_barrier();
+  if (sms_rank == 0) printf("%.3f s\n", now() - begin);
+  return sms_shutdown();
+}
