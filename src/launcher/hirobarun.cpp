@@ -55,7 +55,7 @@ int launch(Launch wish) {
   const bool by_mpirun = needs_mpirun(wish);
   const Status can_start = wish.hosts.empty() ? check_capacity(wish.ranks, wish.nodes, by_mpirun ? 0 : 2) : Status();
   if (!can_start.ok()) return refuse(can_start, cannot_start);
-  if (by_mpirun) return refuse_with(become_mpirun(wish));
+  if (by_mpirun) return refuse_with(become_mpirun(wish, report));
   std::vector<RankPlaces> places;
   const Status placed = place_ranks(wish, machine, places);
   if (!placed.ok()) return refuse(placed, cannot_start);

@@ -23,6 +23,7 @@
 #include "base/thread.hpp"
 #include "launcher/execute.hpp"
 #include "launcher/processes.hpp"
+#include "launcher/report/report.hpp"
 #include "launcher/signals.hpp"
 
 extern char** environ;
@@ -319,7 +320,7 @@ Status check_root(const Mpi& mpi) {
 
 }  // namespace
 
-Refusal become_mpirun(const Launch& wish) {
+Refusal become_mpirun(const Launch& wish, const std::string& report) {
   Options options;
   const Status read = Options::from_environment(options);
   if (!read.ok()) return {read, cannot_start};
@@ -345,6 +346,7 @@ Refusal become_mpirun(const Launch& wish) {
     setenv("OMP_PLACES", "cores", 0), setenv("OMP_PROC_BIND", "close", 0);
   if (launch.nodes > 1) setenv("HIROBA_NODES", std::to_string(launch.nodes).c_str(), 1);
   if (!launch.hosts.empty()) reach_by_agent(launch, with_hydra, options);
+  if (!report.empty()) expect_report(report);
   Behind behind;
   const Status started = behind.start();
   if (!started.ok()) return {started, cannot_start};
@@ -355,7 +357,7 @@ Refusal become_mpirun(const Launch& wish) {
   if (with_hydra && !guard().empty()) words.push_back(guard());
   words.insert(words.end(), launch.program.begin(), launch.program.end());
   if (with_hydra && !guard().empty() && launch.hosts.empty()) hand_input_to_guard();
-  if (!behind.becomes_mpirun()) _exit(behind.wait());
+  if (!behind.becomes_mpirun()) _exit(finish_report(report, behind.wait()));
   return become(std::move(words));
 }
 

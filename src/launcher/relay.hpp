@@ -2,6 +2,8 @@
 // mpirun or srun has already started.
 #pragma once
 
+#include <string>
+
 #include "launcher/command_line.hpp"
 #include "launcher/ranks.hpp"
 
@@ -14,8 +16,9 @@ Refusal start_with_mpi(const Launch& launch);
 // Returns true if mpirun has to execute this launch.
 bool needs_mpirun(const Launch& launch);
 
-// Executes mpirun in this process. Returns only if that fails.
-Refusal become_mpirun(const Launch& launch);
+// Executes mpirun in this process, and ends with its status; `report` is the file of that option, or "". Returns only
+// if that fails.
+Refusal become_mpirun(const Launch& launch, const std::string& report);
 
 // Executes the program in a process that mpirun or srun has started. That launcher may have bound it; OpenMP's places
 // follow. Returns only if that fails.

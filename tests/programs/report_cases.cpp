@@ -74,7 +74,7 @@ void lock_contention(bool remedied) {
   double mine = 0;
   for (int i = 0; i < 1000; ++i) {
     if (!remedied) sms_lock(3);
-    compute(20);
+    compute(100);
     if (remedied) mine += 1;
     else *sum += 1, sms_unlock(3);
   }

@@ -6,6 +6,7 @@ docs/report.md describes the file.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -93,8 +94,15 @@ class Report:
         active = self.total - sum(r["seconds"]["collective"] for r in self.ranks)
         return seconds / active if active > 0 else 0
 
+    def with_processor(self, places: list[Place]) -> float:
+        """The seconds at these places in which the ranks were not waiting for a processor, as far as that is known."""
+        part = {r["rank"]: 1 - r["seconds"]["queued"] / max(r["seconds"]["total"], 1e-9) for r in self.ranks}
+        return sum(seconds * max(0, part[rank]) for place in places for rank, seconds in place.by_rank.items())
+
     def array_name(self, array: int) -> str:
-        return f"`{self.arrays[array]['name'].rsplit('/', 1)[-1]}`"
+        """Without the folder, if it is the place of the allocation."""
+        name = self.arrays[array]["name"]
+        return f"`{name.rsplit('/', 1)[-1] if re.search(r':[0-9]+$', name) else name}`"
 
     def sum_of(self, array: int, count: str) -> int:
         return sum(part[count] for part in self.arrays[array]["ranks"])

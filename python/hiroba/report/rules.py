@@ -11,6 +11,7 @@ from hiroba.report.data import Place, Report
 
 PAGE_BYTES = 4096
 LEAST_SECONDS = 0.1  # a shorter run has no advice: its start is most of it
+LEAST_LOST = 0.15  # seconds of waiting for ranks and locks: less is an accident
 
 
 @dataclass
@@ -203,7 +204,7 @@ def lock_contention(report: Report, limit: float) -> Iterator[Finding]:
         by_lock.setdefault(place.lock or 0, []).append(place)
     for lock, places in by_lock.items():
         seconds, count = sum(p.seconds for p in places), sum(p.count for p in places)
-        if report.active_share(seconds) < limit or count < 20:
+        if report.active_share(seconds) < limit or report.with_processor(places) < LEAST_LOST:
             continue
         yield Finding(
             report.active_share(seconds),
@@ -221,6 +222,7 @@ class Balance:
     slowest: dict[str, Any]
     seconds: float  # that the slowest rank computes
     others: list[float]
+    total: float  # of all ranks, without the time in which all compete
 
     def longer(self) -> float:
         return self.seconds / max(median(self.others), 1e-9)
@@ -232,18 +234,21 @@ class Balance:
 
 
 def balance(report: Report) -> Balance | None:
-    """Where ranks compete for processors, all of them are held up, and that is no matter of the program."""
+    """Where all ranks compete for processors, the time in which they had none is no matter of the program."""
     if len(report.ranks) < 2 or not all(r["complete"] for r in report.ranks):
         return None
     queued = [r["seconds"]["queued"] / max(r["seconds"]["total"], 1e-9) for r in report.ranks]
     compete = sorted(queued)[(len(queued) - 1) // 2] > 0.1
 
     def computing(r: dict[str, Any]) -> float:
-        seconds = float(r["seconds"]["computing"])
-        return max(0, min(seconds, r["seconds"]["processor"])) if compete else seconds
+        seconds, total = float(r["seconds"]["computing"]), max(r["seconds"]["total"], 1e-9)
+        had = min(seconds, float(r["seconds"]["processor"]))  # some of that it may have spent waiting
+        return max(had, seconds * (1 - r["seconds"]["queued"] / total)) if compete else seconds
 
     slowest = max(report.ranks, key=computing)
-    return Balance(slowest, computing(slowest), [computing(r) for r in report.ranks if r is not slowest])
+    total = report.total - (sum(r["seconds"]["queued"] for r in report.ranks) if compete else 0)
+    others = [computing(r) for r in report.ranks if r is not slowest]
+    return Balance(slowest, computing(slowest), others, max(total, 1e-9))
 
 
 def waiting_for(report: Report, rank: int) -> tuple[float, str]:
@@ -260,17 +265,17 @@ def uneven(report: Report, limit: float, held_up: bool) -> Iterator[tuple[Balanc
         return
     waiting, place = waiting_for(report, found.slowest["rank"])
     seconds = min(waiting, sum(found.seconds - other for other in found.others))
-    if report.share(seconds) >= 0.1:
+    if seconds >= max(LEAST_LOST, 0.1 * found.total):
         yield found, seconds, place
 
 
 def load_imbalance(report: Report, limit: float) -> Iterator[Finding]:
     for found, seconds, place in uneven(report, limit, False):
         yield Finding(
-            report.share(seconds),
+            seconds / found.total,
             found.longer(),
             f"rank {found.slowest['rank']} computes for {found.seconds:.2f} s, {found.longer():.1f} times as long as "
-            f"the others, which wait for it {seconds:.2f} s ({percent(report.share(seconds))} of the time of all "
+            f"the others, which wait for it {seconds:.2f} s ({percent(seconds / found.total)} of the time of all "
             f"ranks), longest in {place}",
             "divide the work by its cost, not by its number: unequal blocks, smaller blocks dealt out in turn, or "
             "tasks",
@@ -282,7 +287,7 @@ def slow_rank(report: Report, limit: float) -> Iterator[Finding]:
     for found, seconds, place in uneven(report, limit, True):
         rank = found.slowest
         yield Finding(
-            report.share(seconds),
+            seconds / found.total,
             found.longer(),
             f"rank {rank['rank']} on {rank['host']} (CPUs {rank['cpus']}) takes {found.longer():.1f} times as long as "
             f"the others, but has used a processor for only {rank['seconds']['processor']:.2f} s of "
@@ -341,7 +346,7 @@ RULES = [
 
 
 def advice(report: Report) -> list[dict[str, Any]]:
-    """What applies, the most expensive first."""
+    """What applies, the most expensive first; that on balance last, because arrays and locks may be its reason."""
     if max((r["seconds"]["total"] for r in report.ranks), default=0) < LEAST_SECONDS:
         return []
     found = []
@@ -349,4 +354,5 @@ def advice(report: Report) -> list[dict[str, Any]]:
         for finding in rule.find(report, rule.limit):
             about = {"rule": rule.name, "measures": rule.measures, "limit": rule.limit, "page": f"docs/{rule.page}.md"}
             found.append(about | asdict(finding))
-    return sorted(found, key=lambda entry: -entry["lost"])
+    balance = ("load imbalance", "slow rank")
+    return sorted(found, key=lambda entry: (entry["rule"] in balance, -entry["lost"]))

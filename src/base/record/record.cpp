@@ -1,6 +1,5 @@
 #include "base/record/record.hpp"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
@@ -11,7 +10,6 @@
 #include <cstdio>
 #include <cstring>
 
-#include "base/status.hpp"
 #include "base/text.hpp"
 #include "base/thread.hpp"
 
@@ -40,20 +38,13 @@ void copy_text(char (&to)[N], const char* from) {
 
 uint64_t nanoseconds(double seconds) { return static_cast<uint64_t>(std::max(0.0, seconds) * 1e9); }
 
-// Returns the time that this process's threads have been ready to run, but without a processor; 0 if the kernel does
-// not say.
+// Returns the time that this thread has been ready to run, but without a processor; 0 if the kernel does not say.
 double seconds_queued() {
-  DIR* const threads = opendir("/proc/self/task");
-  double out = 0;
-  for (const dirent* entry = nullptr; threads != nullptr && (entry = readdir(threads)) != nullptr;) {
-    std::FILE* const file = std::fopen(format("/proc/self/task/%s/schedstat", entry->d_name).c_str(), "re");
-    unsigned long long ran = 0, queued = 0;
-    if (file != nullptr && std::fscanf(file, "%llu %llu", &ran, &queued) == 2)
-      out += 1e-9 * static_cast<double>(queued);
-    if (file != nullptr) std::fclose(file);
-  }
-  if (threads != nullptr) closedir(threads);
-  return out;
+  std::FILE* const file = std::fopen("/proc/thread-self/schedstat", "re");
+  unsigned long long ran = 0, queued = 0;
+  const bool read = file != nullptr && std::fscanf(file, "%llu %llu", &ran, &queued) == 2;
+  if (file != nullptr) std::fclose(file);
+  return read ? 1e-9 * static_cast<double>(queued) : 0;
 }
 
 }  // namespace
@@ -152,6 +143,7 @@ void start_record(RunRecord& record) {
     return 1;
   };
   dl_iterate_phdr(first_object, &record);
+  record.queued = -seconds_queued();
   record.magic = RunRecord::magic_value;
   run_record = &record;
 }
@@ -160,7 +152,7 @@ void seal_record(RunRecord& record) {
   rusage used = {};
   getrusage(RUSAGE_SELF, &used);
   const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * t.tv_usec; };
-  record.queued = seconds_queued();
+  record.queued += seconds_queued();
   record.processor = seconds(used.ru_utime) + seconds(used.ru_stime);
   for (SiteRecord& site : record.sites) {
     if (site.code == 0 || site.text[0] != '\0') continue;

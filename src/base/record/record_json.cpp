@@ -179,12 +179,12 @@ std::string text_of(const Records& records, const std::string& why_incomplete) {
          settings_text() + ",\n\"ranks\":[" + ranks + "],\n\"arrays\":[" + arrays + "],\n\"sites\":[" + sites + "]}\n";
 }
 
-bool is_page(const std::string& file) { return file.ends_with(".html"); }
-
 }  // namespace
 
+std::string report_data(const std::string& file) { return file.ends_with(".html") ? file + ".json" : file; }
+
 Status check_report_name(const std::string& file) {
-  if (!is_page(file) && !file.ends_with(".json"))
+  if (!file.ends_with(".html") && !file.ends_with(".json"))
     return Status::error("option report=%s: the name ends in neither .html, for a page, nor .json, for data",
                          file.c_str());
   const size_t slash = file.rfind('/');
@@ -195,7 +195,7 @@ Status check_report_name(const std::string& file) {
 }
 
 Status write_records(const Records& records, const std::string& why_incomplete, const std::string& file) {
-  const std::string name = is_page(file) ? file + ".json" : file;
+  const std::string name = report_data(file);
   const std::string draft = format("%s.%d", name.c_str(), getpid());
   const std::string text = text_of(records, why_incomplete);
   std::FILE* const out = std::fopen(draft.c_str(), "we");

@@ -12,8 +12,10 @@ namespace hiroba {
 
 // Refuses names that end in neither .html nor .json, and folders that cannot be written.
 Status check_report_name(const std::string& file);
-// `why_incomplete`: the reason that the job has ended by; "": by its end. `hiroba report` makes a page of the data, so
-// under the name of a page its data is written beside it, as FILE.json. The file appears as a whole or not at all.
+// Returns the file that has the data: for the name of a page another one, beside it.
+std::string report_data(const std::string& file);
+// `why_incomplete`: the reason that the job has ended by; "": by its end. The file, that of
+// report_data(), appears as a whole or not at all.
 Status write_records(const std::vector<const RunRecord*>& records, const std::string& why_incomplete,
                      const std::string& file);
 

@@ -62,17 +62,19 @@ Status run(const std::vector<std::string>& words, int& status) {
   return {};
 }
 
+// Returns the name of the data of this job alone, of which the file is made.
+std::string own_data(const std::string& file) { return format("%s.%d.json", file.c_str(), getpid()); }
+
 // The page, or the advice in the data, is made by a Python program.
-Status finish(const std::string& file) {
+Status finish(const std::string& data, const std::string& file) {
   std::vector<std::string> command;
   HIROBA_TRY(python_program("report", command));
-  const bool page = file.ends_with(".html");
-  for (const std::string& word : {std::string("finish"), page ? file + ".json" : file, file}) command.push_back(word);
+  for (const std::string& word : {std::string("finish"), data, file}) command.push_back(word);
   int status = 0;
   HIROBA_TRY(run(command, status));
   if (status == 0) return {};
-  return Status::error("option report: the page was not written; `hiroba report %s PAGE.html` makes it",
-                       command[4].c_str());
+  return Status::error("option report: the page was not written; `hiroba report %s %s` makes it", data.c_str(),
+                       file.c_str());
 }
 
 Status write(const std::string& file, const Job& job, int ended_with) {
@@ -84,8 +86,8 @@ Status write(const std::string& file, const Job& job, int ended_with) {
   std::string why;
   if (ended_with != 0) why = format("the job has failed with status %d", ended_with);
   else if (static_cast<int>(records.size()) < job.nranks) why = "not all ranks have started Hiroba";
-  HIROBA_TRY(write_records(records, why, file));
-  return finish(file);
+  HIROBA_TRY(write_records(records, why, own_data(file)));
+  return finish(own_data(file), file);
 }
 
 }  // namespace
@@ -97,11 +99,28 @@ Status report_wanted(std::string& file) {
   return file.empty() ? Status() : check_report_name(file);
 }
 
-int write_report(const std::string& file, const Job& job, int exit_status) {
-  const Status written = write(file, job, exit_status);
+namespace {
+int report_failure(const Status& written, int exit_status) {
   if (written.ok()) return exit_status;
   std::fprintf(stderr, "hirobarun: %s\n", written.message().c_str());
   return exit_status == 0 ? 1 : exit_status;
+}
+}  // namespace
+
+int write_report(const std::string& file, const Job& job, int exit_status) {
+  return report_failure(write(file, job, exit_status), exit_status);
+}
+
+void expect_report(const std::string& file) { setenv("HIROBA_REPORT", own_data(file).c_str(), 1); }
+
+int finish_report(const std::string& file, int exit_status) {
+  if (file.empty()) return exit_status;
+  const std::string data = own_data(file);
+  if (access(data.c_str(), R_OK) == 0) return report_failure(finish(data, file), exit_status);
+  return report_failure(
+      Status::error("option report: there is no %s: the job has failed, or its rank 0 has written it on another host",
+                    data.c_str()),
+      exit_status);
 }
 
 }  // namespace hiroba

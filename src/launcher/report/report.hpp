@@ -14,4 +14,9 @@ Status report_wanted(std::string& file);
 // Writes the report of a job that has ended with `exit_status`, and returns that, or 1 if the report has failed.
 int write_report(const std::string& file, const Job& job, int exit_status);
 
+// The same for ranks that mpirun starts. expect_report(), before, lets their rank 0 write the data; finish_report()
+// makes the page of it, if rank 0 was on this machine. Without a file it returns the status.
+void expect_report(const std::string& file);
+int finish_report(const std::string& file, int exit_status);
+
 }  // namespace hiroba

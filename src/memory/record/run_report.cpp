@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/log.hpp"
 #include "base/record/record_json.hpp"
 #include "base/wait.hpp"
 #include "memory/parts.hpp"
@@ -51,7 +52,11 @@ Status RunReport::write(const char* call, const std::string& file) const {
   if (parts_.job.rank != 0) return {};
   std::vector<const RunRecord*> records;
   for (const std::vector<char>& record : all) records.push_back(reinterpret_cast<const RunRecord*>(record.data()));
-  return write_records(records, "", file);
+  HIROBA_TRY(write_records(records, "", file));
+  if (report_data(file) != file)
+    log_line("option report: %s has the data; `hiroba report %s %s` makes the page", report_data(file).c_str(),
+             report_data(file).c_str(), file.c_str());
+  return {};
 }
 
 }  // namespace hiroba

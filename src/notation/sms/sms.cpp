@@ -134,9 +134,9 @@ class MemoryModel final : public Model {
  public:
   std::string report_file;  // option report
 
-  Status start(Memory&, const Options& options) override {
+  Status start(Memory& memory, const Options& options) override {
     report_file = options.text("report");
-    return report_file.empty() ? Status() : check_report_name(report_file);
+    return report_file.empty() || memory.job().rank != 0 ? Status() : check_report_name(report_file);
   }
 
  private:
