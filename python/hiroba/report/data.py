@@ -96,8 +96,12 @@ class Report:
 
     def with_processor(self, places: list[Place]) -> float:
         """The seconds at these places in which the ranks were not waiting for a processor, as far as that is known."""
-        part = {r["rank"]: 1 - r["seconds"]["queued"] / max(r["seconds"]["total"], 1e-9) for r in self.ranks}
-        return sum(seconds * max(0, part[rank]) for place in places for rank, seconds in place.by_rank.items())
+        out = 0.0
+        for r in self.ranks:
+            seconds = sum(place.by_rank.get(r["rank"], 0) for place in places)
+            queued = r["seconds"]["queued"] / max(r["seconds"]["total"], 1e-9)
+            out += min(seconds * max(0, 1 - queued), r["seconds"]["processor"]) if queued > 0.1 else seconds
+        return out
 
     def array_name(self, array: int) -> str:
         """Without the folder, if it is the place of the allocation."""
