@@ -162,6 +162,27 @@ class Files(Reports):
         done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False, cwd=self.folder)
         self.assertEqual((done.returncode, done.stderr, list(self.folder.iterdir())), (0, "", []))
 
+    def over_wire(self, wire: str, *words: str) -> None:
+        if not list((BUILD / "lib" / "hiroba").glob(f"wire-{wire}*.so")):
+            self.skipTest(f"no wire {wire} is built")
+        page = self.folder / "run.html"
+        done = run(page, "missing_preload", *words)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(list(self.folder.iterdir()), [page])
+        data = json.loads(page.read_text().split('id="data">')[1].split("</script>")[0])
+        self.assertEqual(data["why_incomplete"], "")
+        for rank in data["ranks"]:
+            self.assertTrue(rank["complete"])
+            self.assertGreater(rank["network"]["bytes"], rank["fetched_from"][1 - rank["rank"]] / 2)
+        self.assertEqual(data["advice"][0]["rule"], "missing preload")
+
+    def test_over_ucx(self) -> None:
+        self.over_wire("ucx", "--transport=ucx")
+
+    def test_over_mpi(self) -> None:
+        """There rank 0 collects the records."""
+        self.over_wire("mpi-mpich", "--transport=mpi", "--mpi=mpich")
+
     def test_killed_rank(self) -> None:
         file = self.folder / "run.json"
         done = run(file, "killed")

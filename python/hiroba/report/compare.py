@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from hiroba.report.data import WAITING, Report
 
+LEAST_CHANGE = 0.001
+
 Row = tuple[str, float, float]
 
 
@@ -48,6 +50,8 @@ def compare(before: Report, after: Report, limit: float) -> tuple[str, bool]:
         f"The second run took {b:.3f} s instead of {a:.3f}, {100 * abs(ratio - 1):.1f} % {word}; most of the change is "
         f"{name}: {old:.3f} s a rank before, {new:.3f} now."
     )
+    if abs(ratio - 1) < LEAST_CHANGE:
+        sentence = f"Both runs took the same time, {a:.3f} s."
     if [len(before.ranks), before.data["nodes"]] != [len(after.ranks), after.data["nodes"]]:
         sentence += (
             f" They had {len(before.ranks)} ranks on {before.data['nodes']} nodes, and {len(after.ranks)} on "

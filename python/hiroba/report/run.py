@@ -40,7 +40,7 @@ def make(data: Path, out: Path) -> None:
 def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="hiroba", description="Reports of runs: pages and comparisons.")
     parser.add_argument("--build", help=argparse.SUPPRESS)
-    commands = parser.add_subparsers(dest="command", required=True)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="report | compare")
     report = commands.add_parser("report", help="make the page FILE.html of the data FILE.json")
     report.add_argument("data", type=Path, metavar="DATA.json")
     report.add_argument("page", type=Path, metavar="PAGE.html")
