@@ -4,7 +4,7 @@
 
 #include "base/wait.hpp"
 #include "openmp/abi.hpp"
-#include "openmp/words.hpp"
+#include "openmp/program/words.hpp"
 
 namespace hiroba::openmp {
 

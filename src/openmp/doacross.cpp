@@ -6,7 +6,7 @@
 
 #include "base/log.hpp"
 #include "base/wait.hpp"
-#include "openmp/words.hpp"
+#include "openmp/program/words.hpp"
 
 namespace hiroba::openmp {
 

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "base/wait.hpp"
-#include "openmp/runtime.hpp"
-#include "openmp/words.hpp"
+#include "openmp/program/runtime.hpp"
+#include "openmp/program/words.hpp"
 
 namespace hiroba::openmp {
 

@@ -6,8 +6,8 @@
 
 #include "base/log.hpp"
 #include "openmp/abi.hpp"
-#include "openmp/runtime.hpp"
-#include "openmp/words.hpp"
+#include "openmp/program/runtime.hpp"
+#include "openmp/program/words.hpp"
 #include "process/process.hpp"
 
 namespace hiroba::openmp {

@@ -12,11 +12,11 @@
 #include "openmp/cancellation.hpp"
 #include "openmp/learnt_pages.hpp"
 #include "openmp/member.hpp"
+#include "openmp/program/runtime.hpp"
+#include "openmp/program/stacks.hpp"
+#include "openmp/program/threadprivate.hpp"
 #include "openmp/queues.hpp"
-#include "openmp/runtime.hpp"
 #include "openmp/settings.hpp"
-#include "openmp/stacks.hpp"
-#include "openmp/threadprivate.hpp"
 
 namespace hiroba::openmp {
 

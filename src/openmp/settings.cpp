@@ -1,7 +1,7 @@
 #include "openmp/settings.hpp"
 
 #include "openmp/abi.hpp"
-#include "openmp/runtime.hpp"
+#include "openmp/program/runtime.hpp"
 
 namespace hiroba::openmp {
 

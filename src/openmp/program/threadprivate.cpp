@@ -1,4 +1,4 @@
-#include "openmp/threadprivate.hpp"
+#include "openmp/program/threadprivate.hpp"
 
 #include <link.h>
 

@@ -1,12 +1,12 @@
-#include "openmp/objects.hpp"
+#include "openmp/program/objects.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <iterator>
 
 #include "base/addresses.hpp"
-#include "openmp/runtime.hpp"
-#include "openmp/words.hpp"
+#include "openmp/program/runtime.hpp"
+#include "openmp/program/words.hpp"
 #include "process/process.hpp"
 
 namespace hiroba::openmp {

@@ -1,4 +1,4 @@
-#include "openmp/code.hpp"
+#include "openmp/program/code.hpp"
 
 #include <Zydis/Zydis.h>
 #include <dlfcn.h>
@@ -8,8 +8,8 @@
 #include <cstring>
 #include <vector>
 
-#include "openmp/runtime.hpp"
-#include "openmp/words.hpp"
+#include "openmp/program/runtime.hpp"
+#include "openmp/program/words.hpp"
 #include "process/process.hpp"
 
 namespace hiroba::openmp {

@@ -1,9 +1,9 @@
-#include "openmp/words.hpp"
+#include "openmp/program/words.hpp"
 
 #include <unistd.h>
 
 #include "base/wait.hpp"
-#include "openmp/runtime.hpp"
+#include "openmp/program/runtime.hpp"
 #include "process/process.hpp"
 
 namespace hiroba::openmp::words {

@@ -1,4 +1,4 @@
-#include "openmp/stacks.hpp"
+#include "openmp/program/stacks.hpp"
 
 #include <signal.h>
 #include <sys/mman.h>
@@ -8,7 +8,7 @@
 #include <cstdlib>
 
 #include "base/text.hpp"
-#include "openmp/runtime.hpp"
+#include "openmp/program/runtime.hpp"
 
 namespace hiroba::openmp {
 
