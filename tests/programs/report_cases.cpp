@@ -40,7 +40,7 @@ double* doubles(size_t pages, bool divided, const char* name) {
 void false_sharing(bool remedied) {
   constexpr int pages = 16;
   double* const b = doubles(static_cast<size_t>(pages * sms_nprocs), remedied, "B");
-  for (int step = 0; step < 200; ++step) {
+  for (int step = 0; step < 4000; ++step) {
     for (int i = 0; i < pages * page_doubles; i += 64)
       b[remedied ? sms_rank * pages * page_doubles + i : i + sms_rank] += 1;
     compute(1);
@@ -100,7 +100,7 @@ void slow_rank(bool remedied) {
 void worst_placement(bool remedied) {
   constexpr int pages = 256;
   double* const b = doubles(static_cast<size_t>(pages * sms_nprocs), remedied, "B");
-  for (int step = 0; step < 200; ++step) {
+  for (int step = 0; step < 600; ++step) {
     for (int i = 0; i < pages * page_doubles; ++i) b[sms_rank * pages * page_doubles + i] = step + i;
     sms_barrier();
   }
@@ -142,7 +142,7 @@ void thrashing(bool) {
 }
 
 void collective_in_loop(bool remedied) {
-  constexpr int many = 3000;
+  constexpr int many = 20000;
   std::vector<double> values(many, 1), sums(many);
   for (int i = 0; i < many; ++i) {
     compute(2);
