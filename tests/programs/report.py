@@ -5,6 +5,7 @@ report.py BUILD [TEST ...]
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +38,18 @@ def line_of(text: str) -> int:
     return next(number for number, line in enumerate(source, 1) if text in line)
 
 
+def three_attempts(check: Callable[..., None]) -> Callable[..., None]:
+    """Other work of the machine may hide a problem, or look like one; then it is there in some attempts only."""
+
+    def attempt(*arguments: Any, **more: Any) -> None:
+        for _ in range(2):
+            with contextlib.suppress(AssertionError):
+                return check(*arguments, **more)
+        return check(*arguments, **more)
+
+    return attempt
+
+
 class Reports(unittest.TestCase):
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
@@ -54,6 +68,7 @@ class Reports(unittest.TestCase):
 
 
 class Planted(Reports):
+    @three_attempts
     def check(self, case: str, rule: str, array: str = "", text: str = "", kind: str = "total") -> None:
         """`kind`: the seconds that the remedy saves. Beside other work barriers take any time."""
         data = self.data(case)
@@ -90,6 +105,7 @@ class Planted(Reports):
     def test_irregular_order(self) -> None:
         self.check("irregular_order", "irregular order", "B", "rng_below(&random, pages)")
 
+    @three_attempts
     def test_thrashing(self) -> None:
         data = self.data("thrashing", "--cache=1M")
         self.assertEqual(data["advice"][0]["rule"], "cache that thrashes", data["advice"])
@@ -121,17 +137,21 @@ class Good(Reports):
     def test_apps(self) -> None:
         for name, *words in self.APPS:
             program = BUILD / "bin" / name
-            if not program.exists():
+            if program.exists():
+                self.check(program, *words)
+            else:
                 print(f"{name} is not built", file=sys.stderr)
-                continue
-            file = self.folder / f"{name}.json"
-            command = [str(HIROBARUN), "-n", "2", "--nodes", "2", "--report", str(file), str(program), *words]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            data = json.loads(file.read_text())
-            self.assertEqual([entry["sentence"] for entry in data["advice"]], [], name)
-            for site in data["sites"]:
-                self.assertTrue(site["place"] or site["call"], site)
+
+    @three_attempts
+    def check(self, program: Path, *words: str) -> None:
+        file = self.folder / f"{program.name}.json"
+        command = [str(HIROBARUN), "-n", "2", "--nodes", "2", "--report", str(file), str(program), *words]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        data = json.loads(file.read_text())
+        self.assertEqual([entry["sentence"] for entry in data["advice"]], [], program.name)
+        for site in data["sites"]:
+            self.assertTrue(site["place"] or site["call"], site)
 
 
 class Files(Reports):
