@@ -132,7 +132,8 @@ class Array:
 
 def sections(rng: random.Random, a: Array, b: Array) -> tuple[str, str] | None:
     """Two sections of equal counts."""
-    left, right = [], []
+    left: list[str] = []
+    right: list[str] = []
     for d in range(max(len(a.extents), len(b.extents))):
         ranges = []
         count = rng.randint(2, 4)
