@@ -62,7 +62,9 @@ def rewrite(unit: Unit, parts: list[Part]) -> None:
     if unit.found.misdeclared or source.errors > before:
         end_if_wrong(source)
     for end in unit.found.refused:
+        covered = len(unit.covered)
         parts[0].cover(end)
+        source.refused += unit.covered[covered:]  # what the statement means depends on the directive
     for part in parts:
         part.rewrite()
     if not source.errors:

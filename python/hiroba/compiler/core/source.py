@@ -65,6 +65,7 @@ class Source:
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
     downgraded: frozenset[str] = frozenset()  # options of complain() that are warnings
     silenced: frozenset[str] = frozenset()
+    refused: list[tuple[int, int]] = field(default_factory=list)  # statements in which errors follow from another one
 
     def __post_init__(self) -> None:
         self._edited: set[int] = set()  # begins of edits that are no insertions
@@ -139,6 +140,8 @@ class Source:
         return self.diagnostics.errors
 
     def error(self, at: int, message: str, remedy: str = "") -> None:
+        if any(begin <= at < end for begin, end in self.refused):
+            return
         self.say("error", at, message, remedy)
 
     def warn(self, at: int, message: str, remedy: str = "") -> None:
