@@ -1,9 +1,11 @@
-// GCC compiles its older atomic operations, __sync_fetch_and_add and the like, to instructions always; here they become
-// those of __atomic, which -fno-inline-atomics makes calls. `hirobacc -fopenmp-nodes` includes this file first.
+/* GCC compiles its older atomic operations, __sync_fetch_and_add and the like, to instructions always; here they become
+ * those of __atomic, which -fno-inline-atomics makes calls. `hirobacc -fopenmp-nodes` includes this file first. */
 #ifndef HIROBA_SYNC_CALLS_H
 #define HIROBA_SYNC_CALLS_H
 #ifndef __ASSEMBLER__
-#pragma GCC system_header  // C++98 has no macros with ...
+#if defined __cplusplus ? __cplusplus < 201103L : !defined __STDC_VERSION__ || __STDC_VERSION__ < 199901L
+#pragma GCC system_header /* C90 and C++98 have no macros with ... */
+#endif
 
 #define __sync_fetch_and_add(...) __atomic_fetch_add(__VA_ARGS__, __ATOMIC_SEQ_CST)
 #define __sync_fetch_and_sub(...) __atomic_fetch_sub(__VA_ARGS__, __ATOMIC_SEQ_CST)
@@ -44,6 +46,8 @@ inline bool hiroba_sync_bool(volatile T* object, typename hiroba_same<T>::type e
 #define __sync_bool_compare_and_swap(...) hiroba_sync_bool(__VA_ARGS__)
 
 #else
+
+typedef int hiroba_sync_calls; /* ISO C has no empty files */
 
 #define __sync_bool_compare_and_swap(object, expected, desired)                                       \
   __extension__({                                                                                     \
