@@ -228,7 +228,8 @@ def floors(root: Path) -> Drawing:
                 d.text(x + 14, y + 48, f"uses {used}", 11, "start", PURPLE)
                 continue
             used = f"uses {', '.join(uses[name])}" if uses[name] else "uses no other floor"
-            size = 12 if len(used) < 95 else 11 if len(used) < 102 else 10.5 if len(used) < 108 else 9.5 if len(used) < 118 else 9
+            sizes = ((95, 12), (102, 11), (108, 10.5), (118, 9.5))
+            size = next((size for length, size in sizes if len(used) < length), 9)
             d.text(x + wide - 14, y + 23, used, size, "end", PURPLE)
             if rooms:
                 d.text(x + wide - 14, y + 43, f"rooms: {', '.join(rooms)}", 12, "end", FAINT)

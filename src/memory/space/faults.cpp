@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -309,16 +310,17 @@ extern "C" __attribute__((visibility("default"))) int sigaction(int signal, cons
 // Our handler serves page faults, and prints stacks, on the stack that the program wants for signals: that of Python's
 // faulthandler is 16 KiB. A smaller one than this is replaced, once for each thread.
 extern "C" __attribute__((visibility("default"))) int sigaltstack(const stack_t* stack, stack_t* old) noexcept {
-  static const auto next = reinterpret_cast<decltype(&sigaltstack)>(dlsym(RTLD_NEXT, "sigaltstack"));
+  // A sanitizer calls this before it can see any other call.
+  const auto next = [old](const stack_t* wanted) { return static_cast<int>(syscall(SYS_sigaltstack, wanted, old)); };
   constexpr size_t enough = size_t{1} << 18;
-  if (stack == nullptr || (stack->ss_flags & SS_DISABLE) != 0 || stack->ss_size >= enough) return next(stack, old);
+  if (stack == nullptr || (stack->ss_flags & SS_DISABLE) != 0 || stack->ss_size >= enough) return next(stack);
   static thread_local void* memory = MAP_FAILED;
   if (memory == MAP_FAILED)
     memory = mmap(nullptr, enough, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return next(stack, old);
+  if (memory == MAP_FAILED) return next(stack);
   stack_t larger = *stack;
   larger.ss_sp = memory, larger.ss_size = enough;
-  return next(&larger, old);
+  return next(&larger);
 }
 
 static sighandler_t install(int signal, sighandler_t handler, int flags) {
