@@ -23,12 +23,14 @@ double now() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-// A fixed amount of work, some microseconds for each unit.
-void compute(int units) {
+void iterate(int times) {
   double x = 1;
-  for (int i = 0; i < units * 1000; ++i) x = x * 1.0000001 + 1e-9;
+  for (int i = 0; i < times; ++i) x = x * 1.0000001 + 1e-9;
   sink = x;
 }
+
+// A fixed amount of work, some microseconds for each unit.
+void compute(int units) { iterate(units * 1000); }
 
 double* doubles(size_t pages, bool divided, const char* name) {
   const int dim[] = {static_cast<int>(pages * page_doubles), -1}, div[] = {divided ? sms_nprocs : 1, -1};
@@ -142,10 +144,10 @@ void thrashing(bool) {
 }
 
 void collective_in_loop(bool remedied) {
-  constexpr int many = 20000;
+  constexpr int many = 200000;
   std::vector<double> values(many, 1), sums(many);
   for (int i = 0; i < many; ++i) {
-    compute(2);
+    iterate(100);
     if (!remedied) hiroba_allreduce(&values[i], &sums[i], 1, HIROBA_DOUBLE, HIROBA_SUM, HIROBA_ALL);
   }
   if (remedied) hiroba_allreduce(values.data(), sums.data(), many, HIROBA_DOUBLE, HIROBA_SUM, HIROBA_ALL);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <vector>
 
 namespace hiroba {
@@ -50,4 +51,25 @@ TEST(Foresight, SpansWithoutPreloadsAndWithTooManyAreNoPattern) {
 }
 
 }  // namespace
+TEST(FaultNotes, RunsThatFollowAreOne) {
+  auto notes = std::make_unique<FaultNotes>();
+  notes->note(1, 1);
+  EXPECT_EQ(std::vector<PageRun>(), notes->end()) << "before begin() nothing is noted";
+  notes->begin();
+  notes->note(7, 2), notes->note(9, 1), notes->note(3, 1);
+  EXPECT_EQ((std::vector<PageRun>{{7, 3}, {3, 1}}), notes->end());
+  notes->note(20, 1);
+  notes->begin();
+  EXPECT_EQ(std::vector<PageRun>(), notes->end());
+}
+
+TEST(FaultNotes, ThereIsRoomForThousandsOnly) {
+  auto notes = std::make_unique<FaultNotes>();
+  notes->begin();
+  for (uint64_t page = 0; page < 10000; ++page) notes->note(2 * page, 1);
+  const std::vector<PageRun> runs = notes->end();
+  EXPECT_EQ(4096U, runs.size());
+  EXPECT_EQ((PageRun{8190, 1}), runs.back());
+}
+
 }  // namespace hiroba

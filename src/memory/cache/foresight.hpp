@@ -3,8 +3,8 @@
 // FaultNotes are of the pages that accesses bring, for floors above that fetch them together when the program comes to
 // a place again.
 //
-// Owner: Fetches. Threads: many may call note() at once, also in the fault handler; turn(), begin() and end() require
-// that none does. note() and turn() allocate nothing.
+// Owner: Fetches. Threads: many may call note() at once, also in the fault handler; turn() requires that none does, and
+// end() that begin() is not called before it returns. note() and turn() allocate nothing.
 #pragma once
 
 #include <algorithm>
@@ -56,26 +56,36 @@ class Foresight {
 
 class FaultNotes {
  public:
-  void begin() { count_ = 0, on_.store(true, std::memory_order_relaxed); }
+  void begin() {
+    lock_.lock();
+    count_ = 0, on_.store(true, std::memory_order_relaxed);
+    lock_.unlock();
+  }
   // Returns the runs since begin(), in no order; those after the first `most` are not known.
   std::vector<PageRun> end() {
+    lock_.lock();
     on_.store(false, std::memory_order_relaxed);
+    lock_.unlock();
     return {runs_.begin(), runs_.begin() + static_cast<ptrdiff_t>(count_)};
   }
   void note(uint64_t page, uint64_t pages) {
     if (!on_.load(std::memory_order_relaxed)) return;
     lock_.lock();
-    if (count_ > 0 && runs_[count_ - 1].first + runs_[count_ - 1].pages == page) runs_[count_ - 1].pages += pages;
-    else if (count_ < most) runs_[count_++] = {page, pages};
+    if (on_.load(std::memory_order_relaxed)) add(page, pages);
     lock_.unlock();
   }
 
  private:
+  void add(uint64_t page, uint64_t pages) {
+    if (count_ > 0 && runs_[count_ - 1].first + runs_[count_ - 1].pages == page) runs_[count_ - 1].pages += pages;
+    else if (count_ < most) runs_[count_++] = {page, pages};
+  }
+
   static constexpr size_t most = 4096;
   std::array<PageRun, most> runs_;
   size_t count_ = 0;
   std::atomic<bool> on_{false};
-  SignalSafeLock lock_;  // guards runs_ and count_ between begin() and end()
+  SignalSafeLock lock_;  // guards count_ and runs_ while on_
 };
 
 }  // namespace hiroba
