@@ -38,7 +38,7 @@ T load(const volatile void* object, int order) {
   const Ordered ordered(object, order);
   void* const at = const_cast<void*>(object);
   if (!words::is_far(at)) return __atomic_load_n(static_cast<T*>(at), __ATOMIC_SEQ_CST);
-  return static_cast<T>(words::load(at, sizeof(T)));
+  return static_cast<T>(words::load_far(at, sizeof(T)));
 }
 
 // Performs `change` on the object, which `here` does by an instruction; returns the old value.
@@ -47,9 +47,9 @@ T update(volatile void* object, int order, const Here& here, const Change& chang
   const Ordered ordered(object, order);
   void* const at = const_cast<void*>(object);
   if (!words::is_far(at)) return here(static_cast<T*>(at));
-  for (uint64_t seen = words::load(at, sizeof(T));;) {
+  for (uint64_t seen = words::load_far(at, sizeof(T));;) {
     const T next = change(static_cast<T>(seen));
-    const uint64_t old = words::swap(at, sizeof(T), seen, next);
+    const uint64_t old = words::swap_far(at, sizeof(T), seen, next);
     if (old == seen) return static_cast<T>(old);
     seen = old;
   }
@@ -69,7 +69,7 @@ bool compare_exchange(volatile void* object, void* expected, T desired, int orde
   T wanted;
   std::memcpy(&wanted, expected, sizeof wanted);
   T old = wanted;
-  if (words::is_far(at)) old = static_cast<T>(words::swap(at, sizeof(T), wanted, desired));
+  if (words::is_far(at)) old = static_cast<T>(words::swap_far(at, sizeof(T), wanted, desired));
   else __atomic_compare_exchange_n(static_cast<T*>(at), &old, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
   if (old == wanted) return true;
   std::memcpy(expected, &old, sizeof old);

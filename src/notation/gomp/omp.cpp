@@ -71,7 +71,7 @@ namespace {
 struct NestLock {
   uint32_t lock;
   int32_t count;
-  uint64_t owner;
+  int64_t owner;
 };
 
 }  // namespace
@@ -86,17 +86,17 @@ namespace {
 uint64_t this_owner() {
   NestLock lock = {};
   HIROBA_REAL(omp_set_nest_lock)(&lock);
-  const uint64_t task = lock.owner;
+  const auto task = static_cast<uint64_t>(lock.owner);
   HIROBA_REAL(omp_unset_nest_lock)(&lock);
   return static_cast<uint64_t>(sms_rank + 1) << 48 | task;
 }
 
 int take(NestLock* lock, bool waits) {
   const uint64_t owner = this_owner();
-  if (words::load(&lock->owner, 8) == owner) return ++lock->count;
+  if (words::load(&lock->owner) == owner) return ++lock->count;
   if (waits) words::lock(&lock->lock);
   else if (!words::try_lock(&lock->lock)) return 0;
-  words::swap(&lock->owner, 8, words::load(&lock->owner, 8), owner);
+  words::swap(&lock->owner, words::load(&lock->owner), owner);
   return lock->count = 1;
 }
 
@@ -113,7 +113,7 @@ EXPORT void omp_set_nest_lock(NestLock* lock) { take(lock, true); }
 EXPORT int omp_test_nest_lock(NestLock* lock) { return take(lock, false); }
 EXPORT void omp_unset_nest_lock(NestLock* lock) {
   if (--lock->count > 0) return;
-  words::swap(&lock->owner, 8, words::load(&lock->owner, 8), 0);
+  words::swap(&lock->owner, words::load(&lock->owner), 0);
   words::unlock(&lock->lock);
 }
 

@@ -19,30 +19,17 @@ bool locate(const void* object, PastCache::Place& place) {
   return process_started() && memory().past_cache().locate(object, place).ok();
 }
 
-uint64_t swap_far(void* word, unsigned bytes, uint64_t expected, uint64_t desired) {
+uint64_t swap_word(void* word, unsigned bytes, uint64_t expected, uint64_t desired) {
   const InRuntime runtime;
   uint64_t old = 0;
   require(memory().atomics().swap(word, bytes, expected, desired, old));
   return old;
 }
 
-uint64_t add_far(void* word, unsigned bytes, uint64_t value) {
+uint64_t add_to_word(void* word, unsigned bytes, uint64_t value) {
   const InRuntime runtime;
   uint64_t old = 0;
   require(memory().atomics().add(word, bytes, value, old));
-  return old;
-}
-
-template <typename T>
-uint64_t load_here(const void* object) {
-  return __atomic_load_n(static_cast<const T*>(object), __ATOMIC_SEQ_CST);
-}
-
-template <typename T>
-uint64_t swap_here(void* object, uint64_t expected, uint64_t desired) {
-  T old = static_cast<T>(expected);
-  __atomic_compare_exchange_n(static_cast<T*>(object), &old, static_cast<T>(desired), false, __ATOMIC_SEQ_CST,
-                              __ATOMIC_SEQ_CST);
   return old;
 }
 
@@ -64,45 +51,48 @@ bool is_at_other_node(const void* object) {
   return locate(object, place) && !place.here;
 }
 
-uint64_t load(const void* object, unsigned bytes) {
-  if (!is_far(object)) {
-    switch (bytes) {
-      case 1: return load_here<uint8_t>(object);
-      case 2: return load_here<uint16_t>(object);
-      case 4: return load_here<uint32_t>(object);
-      default: return load_here<uint64_t>(object);
-    }
-  }
-  if (bytes >= 4) return add_far(const_cast<void*>(object), bytes, 0);
+uint64_t load_far(const void* object, unsigned bytes) {
+  if (bytes >= 4) return add_to_word(const_cast<void*>(object), bytes, 0);
   const Within within(object, bytes);
-  return add_far(within.word, 4, 0) >> within.shift & within.mask;
+  return add_to_word(within.word, 4, 0) >> within.shift & within.mask;
 }
 
-uint64_t swap(void* object, unsigned bytes, uint64_t expected, uint64_t desired) {
-  if (!is_far(object)) {
-    switch (bytes) {
-      case 1: return swap_here<uint8_t>(object, expected, desired);
-      case 2: return swap_here<uint16_t>(object, expected, desired);
-      case 4: return swap_here<uint32_t>(object, expected, desired);
-      default: return swap_here<uint64_t>(object, expected, desired);
-    }
-  }
-  if (bytes >= 4) return swap_far(object, bytes, expected, desired);
+uint64_t swap_far(void* object, unsigned bytes, uint64_t expected, uint64_t desired) {
+  if (bytes >= 4) return swap_word(object, bytes, expected, desired);
   const Within within(object, bytes);
-  for (uint64_t word = add_far(within.word, 4, 0);;) {
+  for (uint64_t word = add_to_word(within.word, 4, 0);;) {
     const uint64_t old = word >> within.shift & within.mask;
     if (old != (expected & within.mask)) return old;
     const uint64_t next = (word & ~(within.mask << within.shift)) | (desired & within.mask) << within.shift;
-    const uint64_t seen = swap_far(within.word, 4, word, next);
+    const uint64_t seen = swap_word(within.word, 4, word, next);
     if (seen == word) return old;
     word = seen;
   }
 }
 
-uint64_t load(const int64_t* word) { return load(word, sizeof *word); }
-uint64_t swap(int64_t* word, uint64_t expected, uint64_t desired) { return swap(word, 8, expected, desired); }
+namespace {
+
+template <typename T>
+uint64_t load_at_home(const T* word) {
+  return is_far(word) ? load_far(word, sizeof *word) : __atomic_load_n(word, __ATOMIC_SEQ_CST);
+}
+
+template <typename T>
+uint64_t swap_at_home(T* word, uint64_t expected, uint64_t desired) {
+  if (is_far(word)) return swap_far(word, sizeof *word, expected, desired);
+  T old = static_cast<T>(expected);
+  __atomic_compare_exchange_n(word, &old, static_cast<T>(desired), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  return old;
+}
+
+}  // namespace
+
+uint64_t load(const int64_t* word) { return load_at_home(reinterpret_cast<const uint64_t*>(word)); }
+uint64_t swap(int64_t* word, uint64_t expected, uint64_t desired) {
+  return swap_at_home(reinterpret_cast<uint64_t*>(word), expected, desired);
+}
 uint64_t add(int64_t* word, uint64_t value) {
-  if (is_far(word)) return add_far(word, sizeof *word, value);
+  if (is_far(word)) return add_to_word(word, sizeof *word, value);
   return __atomic_fetch_add(reinterpret_cast<uint64_t*>(word), value, __ATOMIC_SEQ_CST);
 }
 
@@ -139,8 +129,8 @@ void acquire(const void* word) {
 
 bool try_lock(uint32_t* lock) {
   const InRuntime runtime;
-  const uint64_t free = checked ? load(lock, 4) & ~uint64_t{1} : 0;
-  if (swap(lock, 4, free, free + 1) != free) return false;
+  const uint64_t free = checked ? load_at_home(lock) & ~uint64_t{1} : 0;
+  if (swap_at_home(lock, free, free + 1) != free) return false;
   acquire_at(lock);
   if (checked) note_turn(Consistency::Turn::begins, lock, free);
   return true;
@@ -153,11 +143,11 @@ void lock(uint32_t* lock) {
 
 void unlock(uint32_t* lock) {
   const InRuntime runtime;
-  const uint64_t held = checked ? load(lock, 4) : 1, free = checked ? static_cast<uint32_t>(held + 1) : 0;
+  const uint64_t held = checked ? load_at_home(lock) : 1, free = checked ? static_cast<uint32_t>(held + 1) : 0;
   release_at(lock);
   if (checked) note_turn(Consistency::Turn::ends, lock, held);
   if (!is_far(lock)) return __atomic_store_n(lock, static_cast<uint32_t>(free), __ATOMIC_RELEASE);
-  swap(lock, 4, held, free);
+  swap_far(lock, sizeof *lock, held, free);
 }
 
 }  // namespace hiroba::openmp::words

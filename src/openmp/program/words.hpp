@@ -24,12 +24,12 @@ bool try_lock(uint32_t* lock);
 void lock(uint32_t* lock);
 void unlock(uint32_t* lock);
 
-// The same for objects of 1, 2, 4, 8 bytes, and for memory that is the rank's own, too.
-uint64_t load(const void* object, unsigned bytes);
-// Returns the old value; `object` has the new one if that is `expected`.
-uint64_t swap(void* object, unsigned bytes, uint64_t expected, uint64_t desired);
-// Returns true if accesses to the object must go to another node.
+// Returns true if accesses to the object, which may be the rank's own, must go to another node.
 bool is_at_other_node(const void* object);
 inline bool is_far(const void* object) { return between_nodes && is_at_other_node(object); }
+// For objects of 1, 2, 4, 8 bytes that are far. swap_far() returns the old value; the object has the new one if that is
+// `expected`.
+uint64_t load_far(const void* object, unsigned bytes);
+uint64_t swap_far(void* object, unsigned bytes, uint64_t expected, uint64_t desired);
 
 }  // namespace hiroba::openmp::words
