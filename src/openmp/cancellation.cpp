@@ -29,10 +29,10 @@ void Cancellation::cancel_share() const { words::swap(&words_->share[member.barr
 
 bool Cancellation::share_is_cancelled() const { return words::load(&words_->share[member.barriers % 2]) != 0; }
 
-bool Cancellation::meet() const {
-  int64_t* const met = &words_->met[member.barriers % 2];
-  words::add(met, 1);
-  for (Backoff backoff(200); words::load(met) != ranks_;) {
+bool Cancellation::await_arrivals() const {
+  int64_t* const arrived = &words_->arrived[member.barriers % 2];
+  words::add(arrived, 1);
+  for (Backoff backoff(200); words::load(arrived) != ranks_;) {
     if (region_is_cancelled()) return false;
     if (!backoff.step()) usleep(20);
   }
@@ -40,7 +40,7 @@ bool Cancellation::meet() const {
 }
 
 void Cancellation::clear(uint64_t barriers) {
-  if (on_ && mine_) words_->share[barriers % 2] = words_->met[barriers % 2] = 0;
+  if (on_ && mine_) words_->share[barriers % 2] = words_->arrived[barriers % 2] = 0;
 }
 
 void Cancellation::end_region() {

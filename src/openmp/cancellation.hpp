@@ -13,7 +13,7 @@ namespace hiroba::openmp {
 class Cancellation {
  public:
   struct Words {
-    int64_t share[2], met[2];  // two, which take turns as the banks of slots do
+    int64_t share[2], arrived[2];  // two, which take turns as the banks of slots do
     int64_t region;
   };
   void begin(Words& words, int rank, int ranks);
@@ -25,8 +25,9 @@ class Cancellation {
   void cancel_share() const;  // the loop, or the sections, that this thread is in
   bool share_is_cancelled() const;
 
-  // For one thread of each rank: waits until all ranks have come, and returns true; or until the region is cancelled.
-  bool meet() const;
+  // For one thread of each rank: waits until all ranks have arrived, and returns true; or until the region is
+  // cancelled.
+  bool await_arrivals() const;
 
   // For a thread that has left its part of the region.
   bool region_was_cancelled() const;

@@ -1,5 +1,5 @@
 // A loop whose iterations wait for others by depend(sink). Each part of the iterations of the outermost loop has a word
-// that says how far the part has come; threads wait for it at its home.
+// that says how many of them have executed depend(source); threads wait for it at its home.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class Doacross {
   void begin(char* words) { words_ = words; }
 
   unsigned loops() const { return loops_; }
-  // The iteration of these numbers in the loops has come to depend(source).
+  // The iteration of these numbers in the loops executes depend(source).
   void post(const uint64_t* at);
   void await(const uint64_t* at) const;
 

@@ -233,13 +233,13 @@ void* Regions::team_memory(size_t bytes) {
   return memory;
 }
 
-// The ranks may call the barrier of the memory floor only if all do: they count who has come until all have, or the
-// region is cancelled. Who cancels it comes to no barrier, so not both can happen.
+// The ranks may call the barrier of the memory floor only if all do: they count arrivals until all have arrived,
+// or the region is cancelled. A thread that cancels it arrives at no barrier, so not both can happen.
 bool Regions::barrier_or_cancel(const void* place) {
   if (!cancellation_.on()) return barrier(place), false;
   if (HIROBA_REAL(GOMP_barrier_cancel)()) return true;
   if (member.local == 0) {
-    if (!cancellation_.meet()) return true;
+    if (!cancellation_.await_arrivals()) return true;
     wait_for_ranks("a barrier of OpenMP", member.shares, place_of(place));
   }
   ++member.barriers;
