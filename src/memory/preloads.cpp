@@ -13,9 +13,6 @@ PageSet Preloads::here() const {
   return parts_.cache == nullptr ? PageSet() : PageSet(parts_.cache->copies.valid_runs());
 }
 
-void Preloads::start(const PageSet& pages) { start(pages, false); }
-void Preloads::try_out(const PageSet& pages) { start(pages, true); }
-
 void Preloads::start(const PageSet& pages, bool on_trial) {
   bool any = false;
   for (const PageRun& run : pages.runs()) {

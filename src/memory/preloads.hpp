@@ -34,18 +34,16 @@ class Preloads {
 
   // Returns the pages of other nodes that are here; start() fetches them again.
   PageSet here() const;
-  [[HIROBA_SHOWN]] void start(const PageSet& pages);
+  // On trial, some of the pages may not be used any more: each access then costs a fault, without a message, and
+  // unused() returns those of them that no thread has accessed.
+  [[HIROBA_SHOWN]] void start(const PageSet& pages, bool on_trial = false);
+  [[HIROBA_SHOWN]] PageSet unused(const PageSet& pages) const;
 
   // Notes the pages that accesses bring from now on, until noted(), which returns the first thousands of them.
   [[HIROBA_SHOWN]] void note();
   [[HIROBA_SHOWN]] PageSet noted();
-  // Fetches pages of which some may not be used any more: each access then costs a fault, without a message, and
-  // unused() returns those of them that nobody has accessed.
-  [[HIROBA_SHOWN]] void try_out(const PageSet& pages);
-  [[HIROBA_SHOWN]] PageSet unused(const PageSet& pages) const;
 
  private:
-  void start(const PageSet& pages, bool on_trial);
   bool start_box(Array& array, const Section& section, PageRun& run);
 
   MemoryParts& parts_;

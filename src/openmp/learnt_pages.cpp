@@ -23,9 +23,8 @@ void LearntPages::start(Memory& memory) {
 void LearntPages::fetch(Learnt& learnt) {
   if (learnt.pages.runs().empty()) return;
   learnt.on_trial = learnt.until == 0;
-  if (learnt.on_trial) return preloads_->try_out(learnt.pages);
-  --learnt.until;
-  preloads_->start(learnt.pages);
+  if (!learnt.on_trial) --learnt.until;
+  preloads_->start(learnt.pages, learnt.on_trial);
 }
 
 void LearntPages::expect() {

@@ -176,7 +176,7 @@ void Fetches::fetch_chunk(Array& array, const HomeRun& run, uint64_t page) {
   if (config_.readahead_pages < chunk_pages || 2 * (copies_.resident() + chunk_pages) > config_.limit_pages) return;
   const uint64_t first = std::max(run.first, page / chunk_pages * chunk_pages);
   const uint64_t end = std::min(run.first + run.pages, (page / chunk_pages + 1) * chunk_pages);
-  start_fetches(array, first, end, {});
+  start_fetches(array, first, end, Manner::at_once);
   finish(first, end);
 }
 
@@ -210,7 +210,7 @@ void Fetches::show_valid(Array& array, uint64_t page) {
 
 bool Fetches::start_preload(Array& array, uint64_t first, uint64_t end, bool on_trial) {
   if (!on_trial) foresight_.note(first, end);
-  return start_fetches(array, first, end, {.ahead = false, .on_trial = on_trial});
+  return start_fetches(array, first, end, on_trial ? Manner::on_trial : Manner::at_once);
 }
 
 // A wrong guess costs its fetch; the pages that the program preloads are then fetched as usual.
@@ -219,7 +219,7 @@ void Fetches::preload_ahead(bool halves) {
   for (const PageRun& run : foresight_.turn()) {
     Array* const array = config_.arrays->live(run.first);  // it may have been freed since
     if (array != nullptr && (!halves || copies_.stays(*array)))
-      start_fetches(*array, run.first, std::min(array->end_page, run.first + run.pages), {.ahead = true});
+      start_fetches(*array, run.first, std::min(array->end_page, run.first + run.pages), Manner::ahead);
   }
 }
 
@@ -236,12 +236,13 @@ bool Fetches::leave_between() {
 // Starts fetches in slots, so that any thread that needs one of their pages can finish them.
 bool Fetches::start_fetches(Array& array, uint64_t first, uint64_t end, Manner manner) {
   uint64_t room = config_.limit_pages - config_.limit_pages / 4;
+  const bool ahead = manner == Manner::ahead, on_trial = manner == Manner::on_trial;
   bool any = false;
   const HomeRun* const last = array.homes.data() + array.homes.size();
   for (const HomeRun* at = &array.home(first); at != last && at->first < end; ++at) {
     const HomeRun& run = *at;
     if (copies_.is_here(run)) continue;
-    if (manner.ahead && !config_.transport->one_sided().defers_gets(run.rank)) continue;
+    if (ahead && !config_.transport->one_sided().defers_gets(run.rank)) continue;
     const uint64_t run_end = std::min(run.first + run.pages, end);
     // Remote pages are fetched in several pieces at once; pages that are copied directly, in one.
     const bool direct = config_.transport->local_address(run.rank, run.first << page_shift) != nullptr;
@@ -250,7 +251,7 @@ bool Fetches::start_fetches(Array& array, uint64_t first, uint64_t end, Manner m
     while (p < run_end && room > 0) {
       const PageState state = config_.states->state(p);
       if (state == PageState::valid || config_.states->flag(p, PageStates::replica)) {
-        if (!manner.on_trial && config_.states->flag(p, PageStates::guessed)) show_valid(array, p);
+        if (!on_trial && config_.states->flag(p, PageStates::guessed)) show_valid(array, p);
         ++p;
         continue;
       }
@@ -261,15 +262,15 @@ bool Fetches::start_fetches(Array& array, uint64_t first, uint64_t end, Manner m
       }
       Fetch* const slot = free_slot();
       if (slot == nullptr) {
-        if (manner.ahead) return any;  // no deferred get is answered before the barrier
+        if (ahead) return any;  // no deferred get is answered before the barrier
         finish_slot(fetches_[slot_turn_.fetch_add(1, std::memory_order_relaxed) % most_fetches]);
         continue;
       }
       Fetch& fetch = *slot;
-      fetch.ahead = manner.ahead, fetch.shown = manner.on_trial ? 0 : UINT64_MAX;
+      fetch.ahead = ahead, fetch.shown = on_trial ? 0 : UINT64_MAX;
       const uint64_t coming = begin(array, run, p, std::min({run_end, p + batch, p + room}), fetch);
       for (uint64_t i = 0; i < coming; ++i) {
-        if (manner.on_trial) config_.states->set_flag(p + i, PageStates::guessed);
+        if (on_trial) config_.states->set_flag(p + i, PageStates::guessed);
         else config_.states->clear_flag(p + i, PageStates::guessed);
       }
       fetch.state.store(coming > 0 ? Fetch::under_way : Fetch::free, std::memory_order_release);

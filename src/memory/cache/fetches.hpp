@@ -67,9 +67,7 @@ class Fetches {
 
   uint64_t fetch_empty(Array& array, const HomeRun& run, uint64_t page, FaultKind kind);
   void fetch_chunk(Array& array, const HomeRun& run, uint64_t page);
-  struct Manner {
-    bool ahead = false, on_trial = false;
-  };
+  enum class Manner { at_once, ahead, on_trial };
   bool start_fetches(Array& array, uint64_t first, uint64_t end, Manner manner);
   uint64_t begin(Array& array, const HomeRun& run, uint64_t page, uint64_t end, Fetch& fetch);
   void copy_in(Fetch& fetch, int rank, const Piggyback* piggyback) const;
