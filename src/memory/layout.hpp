@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/addresses.hpp"
 #include "base/job.hpp"
 
 namespace hiroba {
@@ -26,6 +27,9 @@ constexpr size_t page_bytes = size_t{1} << page_shift;
 // from the shadow of the address sanitizer.
 constexpr uint64_t shared_base = uint64_t{0x2000} << 32;
 
+// Returns how much of what option space gives is used: whole huge pages.
+constexpr uint64_t used_space(uint64_t given) { return given / huge_page_bytes * huge_page_bytes; }
+
 struct Layout {
   static constexpr uint64_t control_bytes = uint64_t{1} << 30;
   static constexpr uint64_t locks = 65536, conditions = 65536;
@@ -35,7 +39,6 @@ struct Layout {
   uint64_t space = 0;
   uint64_t heap_bytes = 0;  // size of each rank's part of the heap, a power of two; 0: no heap
   int nranks = 1, nnodes = 1;
-
   uint64_t pages() const { return space >> page_shift; }
   uint64_t control(int rank) const { return space + static_cast<uint64_t>(rank) * control_bytes; }
   uint64_t heap_classes(int rank) const {

@@ -143,7 +143,7 @@ Status join(MemoryParts& p, const Options& options, const std::function<Status(T
   const Job& job = p.job;
   HIROBA_TRY(map_board(job, p.board));
   set_reporter(job.rank, &p.board->aborting);
-  p.layout.space = options.bytes("space") / Space::unit * Space::unit;
+  p.layout.space = used_space(options.bytes("space"));
   if (p.layout.space < Space::least)
     return Status::error(
         "option space=%s is less than %s, the room that the smallest array takes; give at least that, or leave the "

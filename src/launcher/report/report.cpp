@@ -80,9 +80,8 @@ Status finish(const std::string& data, const std::string& file) {
 Status write(const std::string& file, const Job& job, int ended_with) {
   Options options;
   HIROBA_TRY(Options::from_environment(options));
-  constexpr uint64_t unit = uint64_t{2} << 20;  // ranks round the space down to whole huge pages
   std::vector<const RunRecord*> records;
-  HIROBA_TRY(map_records(job, options.bytes("space") / unit * unit, records));
+  HIROBA_TRY(map_records(job, used_space(options.bytes("space")), records));
   std::string why;
   if (ended_with != 0) why = format("the job has failed with status %d", ended_with);
   else if (static_cast<int>(records.size()) < job.nranks) why = "not all ranks have started Hiroba";

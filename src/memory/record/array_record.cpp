@@ -10,8 +10,6 @@ namespace hiroba {
 
 namespace {
 
-void add(std::atomic<uint64_t>& sum, uint64_t n) { sum.fetch_add(n, std::memory_order_relaxed); }
-
 bool is_continued(const ArrayRecord& record, const Array& array) {
   return record.used.load(std::memory_order_relaxed) != 0 && record.freed != 0 &&
          record.pages == array.end_page - array.first_page && std::strcmp(record.name, array.name) == 0;
@@ -52,12 +50,12 @@ uint32_t record_number(Array& array) {
 
 void note_page(PageCounts counts, Array& array, uint64_t page, uint64_t pages) {
   const uint32_t number = record_number(array);
-  if (number == RunRecord::most_arrays) return add(run_record->lost, pages);
+  if (number == RunRecord::most_arrays) return count(run_record->lost, pages);
   ArrayRecord& record = run_record->arrays[number];
   for (uint64_t at = page - array.first_page, end = at + pages; at < end;) {
     const uint64_t cell = at * ArrayRecord::cells / record.pages;
     const uint64_t next = ((cell + 1) * record.pages + ArrayRecord::cells - 1) / ArrayRecord::cells;
-    add((record.*counts)[cell], std::min(end, next) - at);
+    count((record.*counts)[cell], std::min(end, next) - at);
     at = next;
   }
 }
