@@ -17,6 +17,7 @@ from hiroba.job import library, rank, size
 from hiroba.library import INT, LONG, POINTER, Handle, declare
 from hiroba.places import calling_place
 from hiroba.requests import Request
+from hiroba.table import address_of
 
 __all__ = [
     "allgather",
@@ -103,13 +104,9 @@ def returned(out: np.ndarray, like: Any) -> Any:
 def combine(name: str, value: Any, op: str, *more: int) -> Request:
     have = given(value)
     out = np.zeros_like(have, subok=False)
-    words = (pointer(have), pointer(out), have.size, type_of(have.dtype), operator(op, have.dtype), *more)
+    words = (address_of(have), address_of(out), have.size, type_of(have.dtype), operator(op, have.dtype), *more)
     mine = not more or rank == more[0]
     return start(name, words, (have, out), lambda: returned(out, value) if mine else None)
-
-
-def pointer(array: np.ndarray) -> int:
-    return array.__array_interface__["data"][0]
 
 
 def ireduce(value: Any, op: str = "sum", root: int = 0) -> Request:
@@ -151,7 +148,7 @@ def ibcast(buffer: np.ndarray, root: int = 0) -> Request:
     """Overwrites the contiguous array `buffer` of all ranks with that of rank `root`."""
     if not buffer.flags.c_contiguous or not buffer.flags.writeable:
         raise ValueError("ibcast: the array must be contiguous and writable, because it is received in place")
-    words = (pointer(buffer), buffer.size, type_of(buffer.dtype), root_of(root))
+    words = (address_of(buffer), buffer.size, type_of(buffer.dtype), root_of(root))
     return start("bcast", words, (buffer,), lambda: buffer)
 
 
@@ -177,7 +174,9 @@ def iallgather(value: Any) -> Request:
     """Returns an array with the values of all ranks along a new first axis."""
     have = given(value)
     out = np.empty((size, *have.shape), have.dtype)
-    return start("allgather", (pointer(have), pointer(out), have.size, type_of(have.dtype)), (have, out), lambda: out)
+    return start(
+        "allgather", (address_of(have), address_of(out), have.size, type_of(have.dtype)), (have, out), lambda: out
+    )
 
 
 def allgather(value: Any) -> Any:
@@ -194,7 +193,7 @@ def gather(value: Any, root: int = 0) -> Any:
         return everything if rank == root else None
     have = given(value)
     out = np.empty((size if rank == root_of(root) else 0, *have.shape), have.dtype)
-    words = (pointer(have), pointer(out), have.size, type_of(have.dtype), root)
+    words = (address_of(have), address_of(out), have.size, type_of(have.dtype), root)
     return start("gather", words, (have, out), lambda: out if rank == root else None).wait()
 
 
@@ -205,7 +204,7 @@ def scatter(values: Any = None, root: int = 0) -> Any:
         raise ValueError(f"scatter: shape {have.shape}; the first axis has {size} elements, one for each rank")
     dtype, shape = bcast((have.dtype, have.shape[1:]) if have is not None else None, root)
     out = np.empty(shape, dtype)
-    words = (0 if have is None else pointer(have), pointer(out), out.size, type_of(dtype), root)
+    words = (0 if have is None else address_of(have), address_of(out), out.size, type_of(dtype), root)
     return start("scatter", words, (have, out), lambda: out if shape else out[()]).wait()
 
 
@@ -215,7 +214,7 @@ def ialltoall(values: Any) -> Request:
     if have.ndim == 0 or len(have) != size:
         raise ValueError(f"alltoall: shape {have.shape}; the first axis has {size} elements, one for each rank")
     out = np.empty_like(have, subok=False)
-    words = (pointer(have), pointer(out), have.size // size, type_of(have.dtype))
+    words = (address_of(have), address_of(out), have.size // size, type_of(have.dtype))
     return start("alltoall", words, (have, out), lambda: out)
 
 

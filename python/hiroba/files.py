@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hiroba import table
+from hiroba import boxes, table
 from hiroba.arrays import Array, empty
 from hiroba.collectives import bcast
 from hiroba.job import rank, size
@@ -92,9 +92,7 @@ def runs(array: Array) -> Iterator[tuple[int, np.ndarray]]:
     outer = array.ndim - 1  # axes before this one are gone through
     while outer > 0 and part.shape[outer] == array.shape[outer]:
         outer -= 1
-    steps = [array.itemsize] * array.ndim
-    for d in range(array.ndim - 2, -1, -1):
-        steps[d] = steps[d + 1] * array.shape[d + 1]
+    steps = boxes.contiguous_strides(array.shape, array.itemsize)
     for index in itertools.product(*(range(n) for n in part.shape[:outer])):
         first = [*(each.start + i for each, i in zip(box, index, strict=False)), *(each.start for each in box[outer:])]
         at = 0

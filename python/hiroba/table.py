@@ -78,10 +78,13 @@ def of(view: np.ndarray, call: str) -> Shared:
     return found
 
 
+def runs_if_box(view: np.ndarray, array: Shared) -> list[boxes.Run] | None:
+    where = boxes.View(address_of(view) - array.address, view.shape, view.strides)
+    return boxes.runs_of(where, array.shape, array.dtype.itemsize)
+
+
 def runs(view: np.ndarray, array: Shared, call: str) -> list[boxes.Run]:
-    found = boxes.runs_of(
-        boxes.View(address_of(view) - array.address, view.shape, view.strides), array.shape, array.dtype.itemsize
-    )
+    found = runs_if_box(view, array)
     if found is None:
         raise Error(
             f"{call}: this view is no box of array {array.name}, shape {array.shape}: some axis of it runs along "

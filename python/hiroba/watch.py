@@ -71,9 +71,7 @@ def is_own(view: np.ndarray) -> bool:
     array = table.at(table.address_of(view))
     if array is None or view.size == 0:
         return True
-    runs = boxes.runs_of(
-        boxes.View(table.address_of(view) - array.address, view.shape, view.strides), array.shape, array.dtype.itemsize
-    )
+    runs = table.runs_if_box(view, array)
     if runs is None:
         return False
     part = boxes.part_of(runs, view.ndim, *array.box(job.rank))
