@@ -156,8 +156,8 @@ def align(xmp: Xmp, directive: Directive) -> None:
         directive.words,
         re.DOTALL | re.IGNORECASE,
     )
-    sources = xmp.brackets_of(found[2]) if found is not None else None
-    targets = xmp.brackets_of(found[4]) if found is not None else None
+    sources = xmp.in_c_order(found[2]) if found is not None else None
+    targets = xmp.in_c_order(found[4]) if found is not None else None
     names = [found[1]] if found is not None and found[1] else split_list(found[5] or "") if found is not None else []
     if found is None or not sources or not targets or not names:
         xmp.error(directive, "cannot read this alignment", "write align a[i][j] with t[i][j + 1]")
@@ -165,10 +165,6 @@ def align(xmp: Xmp, directive: Directive) -> None:
     template = known_template(xmp, directive, found[3])
     if template is None or not template.formats:
         return
-    if found[2].startswith("("):
-        sources.reverse()
-    if found[4].startswith("("):
-        targets.reverse()
     if len(targets) != template.dims:
         text = f"template `{template.name}` has {template.dims} dimensions, and {len(targets)} are given"
         xmp.error(directive, text, "name each: an index, or * where each node has a copy")
@@ -264,13 +260,11 @@ def add(xmp: Xmp, directive: Directive, name: str, template: Template, axes: lis
 def shadow(xmp: Xmp, directive: Directive) -> None:
     xmp.write(directive, "")
     found = re.fullmatch(r"(\w*)\s*([\[(].*?)\s*(?:::\s*(.*))?", directive.words.strip(), re.DOTALL)
-    parts = xmp.brackets_of(found[2]) if found is not None else None
+    parts = xmp.in_c_order(found[2]) if found is not None else None
     names = [found[1]] if found is not None and found[1] else split_list(found[3] or "") if found is not None else []
     if found is None or not parts or not names:
         xmp.error(directive, "cannot read this shadow", "write shadow a[1][1:2][0], or a[*]")
         return
-    if found[2].startswith("("):
-        parts.reverse()
     for name in names:
         array = known_array(xmp, directive, name.strip())
         if array is None:

@@ -219,11 +219,12 @@ class Arrays(Lowering):
 
     def gmove(self, node: Node, left: Node, right: Node, how: Gmove) -> str:
         """All images together execute an assignment that is only a copy."""
-        moved = self.aligned_gmove(self, node, left, right, how)
+        copies = text_of(node.child_by_field_name("operator")) == "="
+        moved = self.aligned_gmove(self, node, left, right, how) if copies else None
         if moved is not None:
             return moved
-        to = self.reference(left, whole=True)
-        if text_of(node.child_by_field_name("operator")) != "=" or to is None:
+        to = self.reference(left, whole=True) if copies else None
+        if to is None:
             self.error(node.start_byte, "gmove moves data by `=`, and computes nothing", "compute before or behind it")
             return "0"
         if not to.regular:

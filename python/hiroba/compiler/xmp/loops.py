@@ -34,13 +34,11 @@ def loop(xmp: Xmp, directive: Directive) -> None:
         xmp.error(directive, "#pragma xmp loop stands above a for loop", "put it directly above the loop")
         return
     end = bracket_end(found[3])
-    parts = xmp.brackets_of(found[3][:end])
+    parts = xmp.in_c_order(found[3][:end])
     if not parts or len(parts) != template.dims:
         text = f"template `{template.name}` has {template.dims} dimensions, and {len(parts or [])} are given"
         xmp.error(directive, text, "name each: a loop variable, or * for a dimension that is not shared")
         return
-    if found[3].startswith("("):
-        parts.reverse()
     if not xmp.statements.stays(directive, statement):
         return
     Lowered(xmp, directive, template, statement, parts).lower(found[3][end:].strip())

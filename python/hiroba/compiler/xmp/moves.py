@@ -71,11 +71,6 @@ class GlobalMoves:
         array, source = self._array(arrays, left), self._array(arrays, bare(right))
         if array is None and source is None:
             return None
-        if text_of(node.child_by_field_name("operator")) != "=":
-            arrays.error(
-                node.start_byte, "gmove moves data by `=`, and computes nothing", "compute before or behind it"
-            )
-            return "0"
         if how.mode != "XMP_GMOVE" or how.id:
             what = "async" if how.id else how.mode.split("_")[-1].lower()
             text = f"gmove {what} of an aligned array is not supported"

@@ -38,7 +38,7 @@ def template(xmp: XmpWords, directive: Directive) -> None:
     words = directive.words
     for each in split_list(words):
         found = re.fullmatch(r"(\w+)\s*([\[(].*)", each.strip(), re.DOTALL)
-        parts = xmp.brackets_of(found[2]) if found is not None else None
+        parts = xmp.in_c_order(found[2]) if found is not None else None
         if found is None or not parts or len(parts) > MAX_DIMS:
             xmp.error(
                 directive, f"cannot read the template `{each.strip()}`", "write t[100], t[0:100][0:50] or t(0:99,0:49)"
@@ -52,7 +52,7 @@ def template(xmp: XmpWords, directive: Directive) -> None:
             )
             return
         round_ = found[2].startswith("(")
-        pairs = [bounds(xmp, directive, part, round_) for part in (reversed(parts) if round_ else parts)]
+        pairs = [bounds(xmp, directive, part, round_) for part in parts]
         scope = xmp.scope_of(directive)
         end = scope.end_byte if scope is not None else len(xmp.source.text)
         made = Template(
@@ -76,7 +76,7 @@ def bounds(xmp: XmpWords, directive: Directive, part: str, round_: bool) -> tupl
 
 def distribute(xmp: XmpWords, directive: Directive) -> None:
     found = re.fullmatch(r"(\w+)\s*([\[(].*?)\s*\bonto\s+(\w+)", directive.words.strip(), re.DOTALL | re.IGNORECASE)
-    parts = xmp.brackets_of(found[2]) if found is not None else None
+    parts = xmp.in_c_order(found[2]) if found is not None else None
     if found is None or not parts:
         xmp.error(directive, "cannot read this distribution", "write distribute t[block][cyclic(2)][*] onto p")
         return
@@ -92,8 +92,6 @@ def distribute(xmp: XmpWords, directive: Directive) -> None:
     if made.formats:
         xmp.error(directive, f"template `{name}` is distributed already", "declare another template")
         return
-    if found[2].startswith("("):
-        parts.reverse()
     if len(parts) != made.dims:
         text = f"`{name}` has {made.dims} dimensions, and {len(parts)} formats are given"
         xmp.error(directive, text, "give a format for each: block, cyclic, cyclic(n) or *")
@@ -136,7 +134,7 @@ def define(xmp: XmpWords, directive: Directive, made: Template) -> str:
 
 def template_range(xmp: XmpWords, directive: Directive, made: Template, text: str) -> list[tuple[str, str]] | None:
     """Returns first index and count for each dimension of `t[1][*]`, `t(1:3,:)`; `XMP_REST` for all of it."""
-    parts = xmp.brackets_of(text)
+    parts = xmp.in_c_order(text)
     if parts is None or (parts and len(parts) != made.dims):
         xmp.error(
             directive,
@@ -146,7 +144,7 @@ def template_range(xmp: XmpWords, directive: Directive, made: Template, text: st
         return None
     round_ = text.startswith("(")
     out = []
-    for part in (reversed(parts) if round_ else parts) if parts else ["*"] * made.dims:
+    for part in parts or ["*"] * made.dims:
         whole = f"a[{part}]"
         section = lift(Source(whole), whole).sections.get(1)
         if part in ("*", ":", ""):

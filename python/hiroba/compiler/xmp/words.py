@@ -148,6 +148,12 @@ class XmpWords(Part):
             at = end + len(text[end:]) - len(text[end:].lstrip())
         return out
 
+    @classmethod
+    def in_c_order(cls, text: str) -> list[str] | None:
+        """Returns the parts of `[a][b]` or of `(b,a)`, which is Fortran's order: a, b."""
+        parts = cls.brackets_of(text)
+        return parts[::-1] if parts is not None and text.startswith("(") else parts
+
     def reference(self, directive: Directive, text: str) -> str:
         """Returns the address of an xmp_node_reference for `p`, `p[1]`, `p[0:2][*]`, `p(1:2,:)`."""
         found = re.fullmatch(r"(\w+)\s*(.*)", text.strip(), re.DOTALL)
