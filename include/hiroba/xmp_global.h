@@ -5,8 +5,8 @@
  * docs/global-view.md is a guide to them.
  *
  * Dimensions count from 0 in C's order: the last changes fastest, however the program writes them.
- * Who owns what: descriptors belong to the program, and must exist while they are used; the memory of an aligned array
- * belongs to the library, on each node its part alone.
+ * Descriptors belong to the program, and must exist while they are used; the memory of an aligned array belongs to the
+ * library, on each node its part alone.
  * Collective: calls that say so are made by all images of the executing set, in the same order.
  */
 #ifndef HIROBA_XMP_GLOBAL_H

@@ -1,4 +1,4 @@
-// Who has which elements of an array that is aligned with a template, and where in its memory.
+// Computes which rank has which elements of an array that is aligned with a template, and where in its memory.
 //
 // A Grid is a node array; a Template divides its axes over the dimensions of a grid; a AlignedLayout is an aligned
 // array: the elements of each node are a box of memory, in C order, with a shadow around it. Everything is a formula of

@@ -39,6 +39,14 @@ double* doubles(size_t pages, bool divided, const char* name) {
   return array;
 }
 
+// Where this rank's part of an array of `pages` for each rank begins, and the next rank's.
+struct Parts {
+  size_t own, next;
+  explicit Parts(size_t pages)
+      : own(static_cast<size_t>(sms_rank) * pages * page_doubles),
+        next(static_cast<size_t>((sms_rank + 1) % sms_nprocs) * pages * page_doubles) {}
+};
+
 void false_sharing(bool remedied) {
   constexpr int pages = 16;
   double* const b = doubles(static_cast<size_t>(pages * sms_nprocs), remedied, "B");
@@ -54,8 +62,7 @@ void false_sharing(bool remedied) {
 void missing_preload(bool remedied) {
   const size_t pages = 2048;
   double* const b = doubles(pages * static_cast<size_t>(sms_nprocs), true, "B");
-  const size_t own = static_cast<size_t>(sms_rank) * pages * page_doubles;
-  const size_t next = static_cast<size_t>((sms_rank + 1) % sms_nprocs) * pages * page_doubles;
+  const auto [own, next] = Parts(pages);
   for (int step = 0; step < 64; ++step) {
     const size_t first = static_cast<size_t>(step % 8);
     for (size_t page = 0; page < pages; ++page) b[own + page * page_doubles] = step;
@@ -111,8 +118,7 @@ void worst_placement(bool remedied) {
 void irregular_order(bool remedied) {
   constexpr size_t pages = 4096;
   double* const b = doubles(pages * static_cast<size_t>(sms_nprocs), true, "B");
-  const size_t own = static_cast<size_t>(sms_rank) * pages * page_doubles;
-  const size_t next = static_cast<size_t>((sms_rank + 1) % sms_nprocs) * pages * page_doubles;
+  const auto [own, next] = Parts(pages);
   rng random = {static_cast<uint64_t>(sms_rank)};
   for (int step = 0; step < 20; ++step) {
     for (size_t page = 0; page < pages; ++page) b[own + page * page_doubles] = step;
@@ -131,8 +137,7 @@ void irregular_order(bool remedied) {
 void thrashing(bool) {
   constexpr size_t pages = 1024;
   double* const b = doubles(pages * static_cast<size_t>(sms_nprocs), true, "B");
-  const size_t own = static_cast<size_t>(sms_rank) * pages * page_doubles;
-  const size_t next = static_cast<size_t>((sms_rank + 1) % sms_nprocs) * pages * page_doubles;
+  const auto [own, next] = Parts(pages);
   for (size_t i = 0; i < pages * page_doubles; ++i) b[own + i] = 1;
   sms_barrier();
   for (int step = 0; step < 100; ++step) {
