@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"  # that of the library, which is compared at the start
 
 MODULES = ("job", "arrays", "parallel", "collectives", "whole", "tasks", "files", "mpi")
-OTHER = ("compiler", "devices", "report")  # parts of the package that start no job
+OTHER = ("commands", "compiler", "devices", "notebook", "report")  # parts of the package that start no job
 
 
 def __getattr__(name: str) -> Any:
@@ -47,6 +47,13 @@ def start() -> None:
         globals().update({each: getattr(part, each) for each in part.__all__})
         names += part.__all__
     globals()["__all__"] = names
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """`%load_ext hiroba` in Jupyter: gives it `%%hiroba`."""
+    from hiroba.notebook import magic
+
+    magic.load(shell)
 
 
 def __dir__() -> list[str]:

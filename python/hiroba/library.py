@@ -187,7 +187,11 @@ def execute_again() -> NoReturn:
         raise ImportError(
             f"{path()} cannot be preloaded: is it there, and is {sys.executable} a program that takes LD_PRELOAD?"
         )
-    if hasattr(sys, "ps1") or len(words) == 1 or "-" in words[1:2] or "ipykernel" in sys.modules:
+    if "ipykernel" in sys.modules:
+        raise ImportError(
+            "the kernel of a notebook is no rank of a job: %load_ext hiroba, and begin cells with %%hiroba -n 2"
+        )
+    if hasattr(sys, "ps1") or len(words) == 1 or "-" in words[1:2]:
         raise ImportError(
             "hiroba must be loaded before Python: start this interpreter by `hirobarun -n 1`, or with the variables "
             f"LD_PRELOAD={path()} GLIBC_TUNABLES={TUNABLES}"
