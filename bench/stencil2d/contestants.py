@@ -33,4 +33,5 @@ PROGRAMS = [
     Program("sms", FOLDER / "sms.c", "cc", HIROBA),
     Program("mpc", FOLDER / "mpc.c", "hirobacc", HIROBA),
     Program("smint", FOLDER / "smint.c", "hirobacc", HIROBA),
+    Program("xmp", FOLDER / "xmp.c", "hirobacc", HIROBA),
 ]

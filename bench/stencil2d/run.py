@@ -26,7 +26,7 @@ SIZES = {1024: 2000, 4096: 60}  # steps, for some tenths of a second each
 Shapes = list[tuple[int, tuple[int, ...]]]  # ranks, and over how many nodes
 SHAPES: Shapes = [(1, (1,)), (2, (1, 2)), (4, (1, 2))]
 SMALL_SHAPES: Shapes = [(2, (1, 2))]
-OURS = ("sms", "mpc", "smint")
+OURS = ("sms", "mpc", "smint", "xmp")
 RIVAL = "mpi"  # what times are divided by
 # What lines are divided by: the paper's "Sequential (OpenMP)". Plain serial.c is in the table, too.
 FEWEST_LINES = "omp"

@@ -1,12 +1,13 @@
 """XcalableMP's global view as users write it, compared with sequential runs: fixed programs, random ones with a printed
 seed, misuse that only a run can notice, and what --explain says."""
 
+import json
 import os
 import random
 import sys
 import unittest
 
-from compiling import HIROBARUN, ONCE, CompilerTest, execute
+from compiling import HIROBARUN, ONCE, ROOT, CompilerTest, execute
 from global_programs import program
 
 FORMS = """#include <stdio.h>
@@ -176,6 +177,15 @@ class GlobalView(CompilerTest):
             self.write(name, text)
         self.compiled("-O2", "-Wall", "-Werror", "one.c", "two.c", "-o", "two")
         self.run_all("two")
+
+    def test_stencil(self) -> None:
+        """The program of bench/stencil2d has the checksum of Omni's laplace.c."""
+        self.compiled("-O2", "-Wall", "-fopenmp", str(ROOT / "bench/stencil2d/xmp.c"), "-lm", "-o", "stencil")
+        for ranks in "1234":
+            for nodes in "12"[: int(ranks)]:
+                words = [HIROBARUN, "-n", ranks, "--nodes", nodes, str(self.folder / "stencil")]
+                report = json.loads(execute(words, self.folder).stdout)
+                self.assertAlmostEqual(report["checksum"], 5.5488557664881109, delta=5e-12)
 
     def test_random(self) -> None:
         """`test_global.py SEED` tries that seed alone."""
