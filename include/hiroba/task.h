@@ -118,6 +118,10 @@ void hiroba_task_parts_at(int on, const char* place);
  */
 void* hiroba_task_hold(void);
 void hiroba_task_let_go(void* held);
+/* In the function of a task: it ends only after the request is complete, and the thread runs other tasks meanwhile. So
+ * what later tasks depend on can be a preload, an overload (device.h) or a collective operation that was started. The
+ * request, which is not persistent, becomes HIROBA_NO_REQUEST. May be called several times in one task. */
+void hiroba_task_iwait_at(hiroba_request* request, const char* place);
 /* Polls for events of held tasks: the threads that run tasks call poll(context) now and then between tasks, and
  * while they find none, one at a time, until it returns 0; then it can be given again. It must not block and not
  * give another one. Call it in a task, or in the thread that creates tasks. task_mpi.h has one for MPI. */
@@ -153,6 +157,7 @@ void hiroba_graph_free(hiroba_graph* graph);
 #define hiroba_task_copy(function, value, bytes, accesses, count) \
   hiroba_task_copy_at(function, value, bytes, accesses, count, HIROBA_SPEC(#function, HIROBA_ANYWHERE, 0))
 #define hiroba_task_parts(on) hiroba_task_parts_at(on, HIROBA_TASK_PLACE)
+#define hiroba_task_iwait(request) hiroba_task_iwait_at(request, HIROBA_TASK_PLACE)
 #define hiroba_taskwait() hiroba_taskwait_at(HIROBA_TASK_PLACE)
 #define hiroba_taskwait_on(accesses, count) \
   hiroba_taskwait_on_at(accesses, count, HIROBA_SPEC("taskwait", HIROBA_ANYWHERE, 0))

@@ -32,6 +32,7 @@ struct DeviceDescription {
   int domain = -1;         // NUMA domain; -1: not known
   uint64_t memory = 0;
   std::string address = {};  // of PCI: "0000:1b:00.0"
+  std::string direct = {};   // what it exchanges data with directly: "GPU Direct: networks, devices 1-3"
 };
 
 // Option devices, and what else a device needs to know.

@@ -110,7 +110,7 @@ Status DeviceParts::order_streams(DeviceStream& later, DeviceStream& earlier) {
 Status DeviceParts::make_stream(int device, DeviceStream*& out) {
   UsedDevice* used = nullptr;
   HIROBA_TRY(this->device(device, used));
-  auto stream = std::make_unique<DeviceStream>(*used->open, device, order.add_stream());
+  auto stream = std::make_unique<DeviceStream>(*used->open, device, name_of_device(device), order.add_stream());
   HIROBA_TRY(stream->start());
   out = stream.get();
   streams.push_back(std::move(stream));

@@ -60,8 +60,9 @@ std::string describe_devices() {
       const std::string label =
           backend->kind() == DeviceKind::host ? "host:K" : format("%s %d", backend->name(), d.number);
       const std::string domain = d.domain < 0 ? "" : format(", NUMA domain %d", d.domain);
-      text += format("  %-22s %s, %s%s; %s\n", label.c_str(), d.name.c_str(), show_bytes(d.memory).c_str(),
-                     domain.c_str(), d.link.c_str());
+      const std::string direct = d.direct.empty() ? "" : "; " + d.direct;
+      text += format("  %-22s %s, %s%s; %s%s\n", label.c_str(), d.name.c_str(), show_bytes(d.memory).c_str(),
+                     domain.c_str(), d.link.c_str(), direct.c_str());
     }
   }
   return text;

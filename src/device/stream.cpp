@@ -5,7 +5,7 @@ namespace hiroba {
 namespace {
 
 Status explained_by(Status status, const std::string& last_kernel) {
-  if (status.ok() || last_kernel.empty() || status.message().find(last_kernel) != std::string::npos) return status;
+  if (status.ok() || status.message().find(last_kernel) != std::string::npos) return status;
   return Status::error(status.message() + "; the last kernel before that: " + last_kernel);
 }
 

@@ -50,8 +50,12 @@ class DeviceStream {
     std::unique_ptr<DeviceEvent> event;
   };
 
-  DeviceStream(OpenDevice& device, int device_number, size_t number)
-      : device_(device), device_number_(device_number), number_(number) {}
+  // `device_name` is for messages: "0 (NVIDIA H200) of rank 1".
+  DeviceStream(OpenDevice& device, int device_number, const std::string& device_name, size_t number)
+      : device_(device),
+        device_number_(device_number),
+        number_(number),
+        last_kernel_("none, on device " + device_name) {}
   ~DeviceStream();
   Status start();
   // Ends the thread, after all calls.

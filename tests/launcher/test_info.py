@@ -65,6 +65,18 @@ class Info(LauncherTest):
         self.assertRegex(text, r"cores +8, with 16 hardware threads")
         self.assertRegex(text, r"NUMA nodes +2\n")
 
+    def test_devices(self) -> None:
+        """What the stand-in of NVIDIA's driver says: the first two devices have a link, the second reaches networks."""
+        standin = pathlib.Path(HIROBA).parent.parent / "tests" / "cuda_standin"
+        if not standin.exists():
+            self.skipTest("cuda_standin was not built")
+        text = self.hiroba("info", env={"LD_LIBRARY_PATH": str(standin), "CUDA_STANDIN_DEVICES": "3"}).stdout
+        for number, direct in enumerate(("device 1", "networks, device 0", "none")):
+            address = f"PCI {number:04x}:{number:02x}:{number:02x}.0"
+            words = rf"Stand-in {number}, 1 GiB, NUMA domain {number}; {address}[^;]*; GPU Direct: {direct}\n"
+            self.assertRegex(text, rf"\n  cuda {number} +{words}")
+        self.assertRegex(text, r"\n  host:K +threads of this processor, ")
+
     def test_numa_domains(self) -> None:
         text = self.hiroba("info", "--memory").stdout
         online = pathlib.Path("/sys/devices/system/node/online").read_text().strip()

@@ -1,7 +1,8 @@
 /* Stands in for the driver of NVIDIA where there is none: a libcuda.so.1 whose devices have the processor's memory and
  * do everything at once. So it shows whether the calls of the backend cuda are right, but not whether they are in
  * order. CUDA_STANDIN_VERSION: of the driver; CUDA_STANDIN_DEVICES: their number; CUDA_STANDIN_MEMORY: bytes that are
- * free on each; CUDA_STANDIN_KERNELS: a library that has the kernels of a module (cuda_standin_kernels.hpp). */
+ * free on each; CUDA_STANDIN_KERNELS: a library that has the kernels of a module (cuda_standin_kernels.hpp);
+ * CUDA_STANDIN_LOST: copies to a device after which it is lost. Devices 0 and 1 have a link. */
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,8 +18,12 @@ static long long setting(const char* name, long long fallback) {
   return text == NULL ? fallback : atoll(text);
 }
 
-enum { OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID = 1, CONTEXT = 201 };
-static long long used;
+enum { OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID = 1, CONTEXT = 201, NO_LINK = 217, LINKED = 704, UNKNOWN = 999 };
+static long long used, copies;
+static int lost(void) {
+  const long long limit = setting("CUDA_STANDIN_LOST", -1);
+  return limit >= 0 && __atomic_load_n(&copies, __ATOMIC_SEQ_CST) > limit;
+}
 static __thread void* stack[8] = {NULL};
 static __thread int depth;
 
@@ -38,6 +43,14 @@ CALL cuDevicePrimaryCtxRelease_v2(int device) { return (void)device, 0; }
 CALL cuCtxSetCurrent(void* context) { return stack[depth] = context, 0; }
 CALL cuCtxPushCurrent_v2(void* context) { return stack[++depth] = context, 0; }
 CALL cuCtxPopCurrent_v2(void** context) { return *context = stack[depth--], 0; }
+
+static int linked[2]; /* with the other one of both */
+CALL cuDeviceCanAccessPeer(int* can, int device, int other) { return *can = device + other == 1, 0; }
+CALL cuCtxEnablePeerAccess(void* other, unsigned flags) {
+  const long here = (void**)stack[depth] - stack, there = (void**)other - stack;
+  if (here + there != 1 || flags != 0) return NO_LINK;
+  return __atomic_exchange_n(&linked[here], 1, __ATOMIC_SEQ_CST) ? LINKED : 0;
+}
 
 /* Each allocation begins with its size. */
 static int allocate(Pointer* at, size_t bytes) {
@@ -70,12 +83,16 @@ CALL cuStreamCreate(void** stream, unsigned flags) {
 }
 CALL cuStreamDestroy_v2(void* stream) { return free(stream), 0; }
 CALL cuMemcpyHtoDAsync_v2(Pointer to, const void* from, size_t bytes, void* stream) {
+  __atomic_add_fetch(&copies, 1, __ATOMIC_SEQ_CST);
+  if (lost()) return UNKNOWN;
   return (void)stream, memcpy((void*)(uintptr_t)to, from, bytes), stack[depth] == NULL ? CONTEXT : 0;
 }
 CALL cuMemcpyDtoHAsync_v2(void* to, Pointer from, size_t bytes, void* stream) {
   return (void)stream, memcpy(to, (const void*)(uintptr_t)from, bytes), stack[depth] == NULL ? CONTEXT : 0;
 }
 CALL cuMemcpyPeerAsync(Pointer to, void* here, Pointer from, void* there, size_t bytes, void* stream) {
+  const long one = (void**)here - stack, other = (void**)there - stack;
+  if (one != other && one + other == 1 && !linked[one]) return INVALID; /* it would not use the link */
   return (void)stream, memcpy((void*)(uintptr_t)to, (void*)(uintptr_t)from, bytes), here && there ? 0 : CONTEXT;
 }
 /* CUDA_MEMCPY2D of cuda.h */
@@ -105,7 +122,7 @@ CALL cuMemcpy2DAsync_v2(const Copy2D* c, void* stream) {
 CALL cuEventCreate(void** event, unsigned flags) { return (void)flags, *event = malloc(1), stack[depth] ? 0 : CONTEXT; }
 CALL cuEventDestroy_v2(void* event) { return free(event), 0; }
 CALL cuEventRecord(void* event, void* stream) { return (void)event, (void)stream, 0; }
-CALL cuEventQuery(void* event) { return (void)event, 0; }
+CALL cuEventQuery(void* event) { return (void)event, lost() ? UNKNOWN : 0; }
 CALL cuStreamWaitEvent(void* stream, void* event, unsigned flags) { return (void)stream, (void)event, (void)flags, 0; }
 CALL cuCtxGetCurrent(void** context) { return *context = stack[depth], 0; }
 CALL cuCtxGetDevice(int* device) { return *device = 0, stack[depth] == NULL ? CONTEXT : 0; }
@@ -136,5 +153,8 @@ CALL cuLaunchKernel(void* function, unsigned x, unsigned y, unsigned z, unsigned
 }
 
 CALL cuGetErrorString(int error, const char** text) {
-  return *text = error == 700 ? "an illegal memory access was encountered" : "a stand-in's error", 0;
+  return *text = error == 700       ? "an illegal memory access was encountered"
+                 : error == UNKNOWN ? "unknown error"
+                                    : "a stand-in's error",
+         0;
 }

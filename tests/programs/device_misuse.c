@@ -93,6 +93,26 @@ static void fails(void) {
   hiroba_stream_wait(s);
 }
 static void fails_unseen(void) { LAUNCH(&wild_kernel, s, HIROBA_OUT, &all); /* first */ }
+/* As the runtime of CUDA says on an older driver (cudaErrorInsufficientDriver). */
+static int needs_newer(void* const* data, const void* argument, void* stream) {
+  (void)data, (void)argument, (void)stream;
+  return 35;
+}
+static void newer(void) {
+  static const hiroba_kernel kernel = {"newer", needs_newer, needs_newer};
+  LAUNCH(&kernel, s, HIROBA_OUT, &all); /* first */
+  hiroba_stream_wait(s);
+}
+static void preloads(void) {
+  hiroba_device_preload(&all, s, NULL); /* first */
+  hiroba_stream_wait(s);
+}
+static void preloads_after_kernel(void) {
+  hiroba_device_preload(&half, s, NULL);
+  LAUNCH(&scale_kernel, s, HIROBA_IN, &half); /* first */
+  hiroba_device_preload(&all, s, NULL);
+  hiroba_stream_wait(s);
+}
 static void no_function(void) {
   static const hiroba_kernel empty = {"empty", NULL, NULL};
   LAUNCH(&empty, s, HIROBA_OUT, &all); /* first */
@@ -159,6 +179,9 @@ static const Case cases[] = {CASE(kernel_before_preload),
                              CASE(full),
                              CASE(fails),
                              CASE(fails_unseen),
+                             CASE(newer),
+                             CASE(preloads),
+                             CASE(preloads_after_kernel),
                              CASE(no_function),
                              CASE(no_such_device),
                              CASE(no_stream),

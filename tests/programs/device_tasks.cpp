@@ -88,12 +88,57 @@ void boxes() {
   sms_free(m);
 }
 
+int triple(void* const* data, const void* /*argument*/, void* /*stream*/) {
+  double* const x = static_cast<double*>(data[0]);
+  for (int i = 0; i < count; ++i) x[i] *= 3;
+  return 0;
+}
+const hiroba_kernel triple_kernel = {"triple", triple, triple};
+
+// Tasks that end with what they have started on a device: later ones depend on that. A stream for each tile, because
+// tasks of several run at once.
+void started() {
+  double* const a = shared(tiles * count);
+  std::vector<hiroba_stream> streams(tiles);
+  for (hiroba_stream& stream : streams) stream = hiroba_stream_create(0);
+  for (int t = 0; t < tiles; ++t) {
+    double* const x = a + t * count;
+    const hiroba_stream s = streams[static_cast<size_t>(t)];
+    const hiroba_section section = hiroba_bytes(x, count * sizeof(double));
+    hiroba::task(out(x, count), [=] {
+      for (int i = 0; i < count; ++i) x[i] = t + i;
+    });
+    hiroba::task(inout(x, count), [=] {
+      hiroba_request arrives;
+      hiroba_device_preload(&section, s, &arrives);
+      hiroba_task_iwait(&arrives);
+    });
+    hiroba::task(inout(x, count), [=] {
+      hiroba_request returns, none = HIROBA_NO_REQUEST;
+      const hiroba_access access = {HIROBA_INOUT, nullptr, section, 0, 0};
+      hiroba_device_launch(&triple_kernel, s, &access, 1, nullptr, 0);
+      hiroba_device_overload(&section, s, &returns);
+      hiroba_task_iwait(&returns);
+      hiroba_task_iwait(&none);
+    });
+    hiroba::task(inout(x, count), [=] {
+      for (int i = 0; i < count; ++i) x[i] += 1;
+    });
+  }
+  hiroba::taskwait();
+  for (int t = 0; t < tiles; ++t)
+    for (int i = 0; i < count; ++i) expect(a[t * count + i], 3 * (t + i) + 1, "started", t * count + i);
+  for (hiroba_stream& stream : streams) hiroba_stream_free(&stream);
+  sms_free(a);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   sms_startup(&argc, &argv);
   chains();
   boxes();
+  started();
   sms_barrier();
   if (sms_rank == 0 && failures == 0) std::printf("done\n");
   sms_shutdown();

@@ -64,10 +64,10 @@ target_link_options(cuda_standin PRIVATE -Wl,-soname,libcuda.so.1)
 target_link_libraries(cuda_standin PRIVATE ${CMAKE_DL_LIBS})
 set_target_properties(cuda_standin PROPERTIES OUTPUT_NAME cuda SUFFIX .so.1
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/cuda_standin)
-foreach(line "1 1 1" "2 1 2" "3 2 1")
+foreach(line "1 1 1" "1 1 3" "2 1 2" "3 2 1")
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words ranks nodes count)
-  set(name programs.devices.cuda_standin.${ranks}.${nodes})
+  set(name programs.devices.cuda_standin.${ranks}.${nodes}.${count})
   hiroba_run_test(${name} ${ranks} ${nodes} devices all MATCH done SECONDS 60)
   set_tests_properties(${name} PROPERTIES ENVIRONMENT
     "LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/tests/cuda_standin;HIROBA_DEVICES=cuda:${count};CUDA_STANDIN_DEVICES=${count}")

@@ -370,6 +370,10 @@ void held_elsewhere() {  // another thread writes what is named, while another t
 }
 
 void hold_outside() { hiroba_task_hold(); }
+void iwait_outside() {
+  hiroba_request none = HIROBA_NO_REQUEST;
+  hiroba_task_iwait(&none);
+}
 
 void reduce(const hiroba_access& access, int number) {
   hiroba_task_on(0, [](void* n) { hiroba_task_part(*static_cast<int*>(n), nullptr); }, &number, &access, 1);
@@ -423,7 +427,7 @@ int main(int argc, char** argv) {
     CASE(reduction_by_function), CASE(freed), CASE(freed_early), CASE(different), CASE(fewer), CASE(throws),
     CASE(never_ends), CASE(never_let_go), CASE(never_ends_in_graph), CASE(never_let_go_in_graph), CASE(wrong_rank),
     CASE(wrong_priority), CASE(wrong_thread), CASE(other_graph), CASE(waits_in_graph), CASE(waits_for_data_in_graph),
-    CASE(different_graphs), CASE(hold_outside), CASE(no_wait), CASE(unnamed), CASE(only_read), CASE(of_another_rank),
+    CASE(different_graphs), CASE(hold_outside), CASE(iwait_outside), CASE(no_wait), CASE(unnamed), CASE(only_read), CASE(of_another_rank),
     CASE(one_past), CASE(late), CASE(later), CASE(child), CASE(parent), CASE(by_memset), CASE(child_writes),
     CASE(child_reads), CASE(grandchild_writes), CASE(child_writes_what_is_read), CASE(child_writes_more),
     CASE(child_writes_own_memory), CASE(children_named), CASE(in_graph), CASE(all_named), CASE(held_elsewhere)});

@@ -193,6 +193,7 @@ CASES = [
     *everywhere("reduction_of_bytes", PLACE, "of 12 bytes, without a tile; give contiguous elements of type double"),
     *everywhere("reduction_by_function", "hiroba_use_reduction: operator first is a function", "hiroba::reducer"),
     *everywhere("hold_outside", "hiroba_task_hold outside of a task"),
+    *everywhere("iwait_outside", PLACE, "hiroba_task_iwait outside of a task", "hiroba_wait"),
     *everywhere("no_wait", good=True),
     *CHECKED,
     *FAILURES,

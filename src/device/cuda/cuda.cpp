@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <mutex>
+#include <set>
 
 #include "base/text.hpp"
 #include "base/wait.hpp"
@@ -45,10 +47,12 @@ class CudaEvent final : public DeviceEvent {
   const cuda::Event event_;
 };
 
+class CudaDevice;
+
 class CudaQueue final : public DeviceQueue {
  public:
-  CudaQueue(const Driver& driver, cuda::Stream stream, cuda::Context context)
-      : driver_(driver), stream_(stream), context_(context) {}
+  CudaQueue(const Driver& driver, cuda::Stream stream, CudaDevice& device)
+      : driver_(driver), stream_(stream), device_(device) {}
   ~CudaQueue() override { driver_.cuStreamDestroy_v2(stream_); }
 
   Status to_device(char* to, const char* from, const DeviceRows& rows) override {
@@ -103,7 +107,7 @@ class CudaQueue final : public DeviceQueue {
   }
   const Driver& driver_;
   const cuda::Stream stream_;
-  const cuda::Context context_;
+  CudaDevice& device_;
 };
 
 // Makes a device current in the calling thread, which may be the program's, while the object lives.
@@ -167,10 +171,18 @@ class CudaDevice final : public OpenDevice {
     cuda::Stream stream = nullptr;
     const Result result = driver_.cuStreamCreate(&stream, cuda::non_blocking);
     if (result != cuda::success) return failure(driver_, result, "a new stream");
-    out = std::make_unique<CudaQueue>(driver_, stream, context_);
+    out = std::make_unique<CudaQueue>(driver_, stream, *this);
     return {};
   }
   cuda::Context context() const { return context_; }
+  // Copies from that device come by the link between both from now on, where there is one, and not by the processor's
+  // memory. Where there is none, or the program has asked for it already, the driver refuses, and nothing changes.
+  void link_with(cuda::Context other) {
+    const std::lock_guard<std::mutex> guard(lock_);
+    if (other == context_ || !linked_.insert(other).second) return;
+    const Inside inside(driver_, context_);
+    driver_.cuCtxEnablePeerAccess(other, 0);
+  }
   Status make_event(std::unique_ptr<DeviceEvent>& out) override {
     const Inside inside(driver_, context_);
     cuda::Event event = nullptr;
@@ -184,11 +196,14 @@ class CudaDevice final : public OpenDevice {
   const Driver& driver_;
   const cuda::Device device_;
   const cuda::Context context_;
+  std::mutex lock_;                 // guards the next member
+  std::set<cuda::Context> linked_;  // devices
 };
 
 Status CudaQueue::from_device(char* to, OpenDevice& source, const char* from, size_t bytes) {
   const cuda::Context there = static_cast<CudaDevice&>(source).context();
-  return checked(driver_.cuMemcpyPeerAsync(pointer(to), context_, pointer(from), there, bytes, stream_),
+  device_.link_with(there);
+  return checked(driver_.cuMemcpyPeerAsync(pointer(to), device_.context(), pointer(from), there, bytes, stream_),
                  "a copy between devices");
 }
 
@@ -201,7 +216,7 @@ class CudaBackend final : public DeviceBackend {
     HIROBA_TRY(cuda::load(driver));
     int count = 0;
     driver->cuDeviceGetCount(&count);
-    for (int i = 0; i < count; ++i) out.push_back(describe(*driver, i));
+    for (int i = 0; i < count; ++i) out.push_back(describe(*driver, i, count));
     return {};
   }
   Status open(int number, std::unique_ptr<OpenDevice>& out) override {
@@ -217,7 +232,22 @@ class CudaBackend final : public DeviceBackend {
   }
 
  private:
-  static DeviceDescription describe(const Driver& driver, int number) {
+  // Lists what the hardware reaches without the memory of the processor in between.
+  static std::string direct(const Driver& driver, cuda::Device device, int number, int count, bool network) {
+    std::vector<int> others;
+    for (int i = 0; i < count; ++i) {
+      cuda::Device other = 0;
+      int can = 0;
+      if (i != number && driver.cuDeviceGet(&other, i) == cuda::success &&
+          driver.cuDeviceCanAccessPeer(&can, device, other) == cuda::success && can == 1)
+        others.push_back(i);
+    }
+    std::string text = network ? "networks" : "";
+    if (!others.empty())
+      text += format("%sdevice%s %s", network ? ", " : "", others.size() == 1 ? "" : "s", show_numbers(others).c_str());
+    return "GPU Direct: " + (text.empty() ? "none" : text);
+  }
+  static DeviceDescription describe(const Driver& driver, int number, int count) {
     DeviceDescription out;
     cuda::Device device = 0;
     char name[96] = "";
@@ -235,11 +265,12 @@ class CudaBackend final : public DeviceBackend {
     std::string speed, width;
     std::getline(std::ifstream(folder + "max_link_speed"), speed);
     std::ifstream(folder + "max_link_width") >> width;
-    if (!(std::ifstream(folder + "numa_node") >> out.domain)) out.domain = attribute(cuda::host_domain);
+    if (!(std::ifstream(folder + "numa_node") >> out.domain) || out.domain < 0)
+      out.domain = attribute(cuda::host_domain);
     out.address = address;
     out.link = "PCI " + address;
     if (!speed.empty() && !width.empty()) out.link += format(", %s x%s", speed.c_str(), width.c_str());
-    out.link += attribute(cuda::gpu_direct) == 1 ? "; GPU Direct" : "; no GPU Direct";
+    out.direct = direct(driver, device, number, count, attribute(cuda::gpu_direct) == 1);
     return out;
   }
 };

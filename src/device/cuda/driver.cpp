@@ -50,7 +50,11 @@ Status load(const Driver*& out) {
 Status failure(const Driver& driver, Result result, const char* doing) {
   const char* text = nullptr;
   if (driver.cuGetErrorString(result, &text) != success || text == nullptr) text = "an unknown error";
-  return Status::error(format("%s: the driver of NVIDIA says \"%s\" (%d)", doing, text, result));
+  const bool lost = result == unavailable || result == damaged_memory || result == damaged_link || result == unknown;
+  return Status::error(format("%s: the driver of NVIDIA says \"%s\" (%d)%s", doing, text, result,
+                              lost ? ", so the device may be lost: nvidia-smi tells, and the kernel's log why (dmesg, "
+                                     "lines with NVRM: Xid); CUDA_VISIBLE_DEVICES leaves it out"
+                                   : ""));
 }
 
 }  // namespace hiroba::cuda

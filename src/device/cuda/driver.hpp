@@ -34,6 +34,8 @@ struct Copy2D {
 };
 
 enum : int { success = 0, out_of_memory = 2, no_device = 100, not_ready = 600 };
+// Calls return one of these once a device cannot be used any more: it is gone, or its memory or link is damaged.
+enum : int { unavailable = 46, damaged_memory = 214, damaged_link = 220, unknown = 999 };
 enum : int { type_host = 1, type_device = 2 };
 enum : int { pci_bus = 33, pci_slot = 34, pci_domain = 50, gpu_direct = 116, host_domain = 134 };
 enum : unsigned { portable = 1, non_blocking = 1, no_timing = 2 };
@@ -52,6 +54,8 @@ enum : unsigned { portable = 1, non_blocking = 1, no_timing = 2 };
   of(cuCtxSetCurrent, Result(Context));                                                          \
   of(cuCtxPushCurrent_v2, Result(Context));                                                      \
   of(cuCtxPopCurrent_v2, Result(Context*));                                                      \
+  of(cuDeviceCanAccessPeer, Result(int*, Device, Device));                                       \
+  of(cuCtxEnablePeerAccess, Result(Context, unsigned));                                          \
   of(cuMemAlloc_v2, Result(DevicePointer*, size_t));                                             \
   of(cuMemFree_v2, Result(DevicePointer));                                                       \
   of(cuMemHostAlloc, Result(void**, size_t, unsigned));                                          \

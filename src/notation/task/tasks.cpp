@@ -352,6 +352,30 @@ TASK_EXPORT void hiroba_task_let_go(void* held) { tasks().let_go(held); }
 TASK_EXPORT void hiroba_task_poll(int (*poll)(void* context), void* context) {
   require_at(tasks("hiroba_task_poll").poll(poll, context), "hiroba_task_poll");
 }
+// A request whose task has returned.
+struct AwaitedByTask {
+  hiroba_request request;
+  const char* place;
+  void* held;
+  static int poll(void* context) {
+    auto* const self = static_cast<AwaitedByTask*>(context);
+    if (!test(&self->request, "hiroba_task_iwait", self->place)) return 1;
+    const std::unique_ptr<AwaitedByTask> now(self);
+    hiroba_task_let_go(now->held);
+    return 0;
+  }
+};
+
+TASK_EXPORT void hiroba_task_iwait_at(hiroba_request* request, const char* place) {
+  const char* const call = "hiroba_task_iwait";
+  void* const held = tasks(call).hold();
+  if (held == nullptr)
+    end_job(1, "%s: %s outside of a task; the function of a task calls it, other code hiroba_wait", place, call);
+  auto* const awaited = new AwaitedByTask{std::exchange(*request, hiroba_request{}), place, held};
+  // Option check takes what the function of a task writes for the task's, so it must not return before.
+  if (process_memory(call).checking()) wait(&awaited->request, {call, place}, place);
+  hiroba_task_poll(AwaitedByTask::poll, awaited);
+}
 TASK_EXPORT void hiroba_task_fail(void* failure, const char* why) {
   Tasks& t = tasks("hiroba_task_fail");
   if (!in_task()) end_job(1, "hiroba_task_fail outside of a task; the function of a task calls it");
