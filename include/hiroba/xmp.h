@@ -117,8 +117,9 @@ typedef struct xmp_coarray {
 void* xmp_coarray_allocate(xmp_coarray* coarray, const void* initial);
 /* The same with a descriptor made by the library. */
 xmp_coarray* xmp_coarray_malloc(size_t element, int dims, const int64_t extent[], const char* name, const char* place);
-/* Frees either. Collective over all images; blocks. */
-void xmp_free(xmp_coarray* coarray);
+/* Frees either. Collective over all images; blocks. Also an aligned array of xmp_malloc, by its address or descriptor:
+ * that is not collective. */
+void xmp_free(void* coarray);
 /* xmp_malloc(xmp_desc_of(y), n, m): sets the extents of a descriptor whose element and codims are set, and allocates
  * it. */
 void* xmp_malloc_at(void* descriptor, int dims, const int64_t extent[], const char* place);
@@ -417,7 +418,7 @@ int xmp_array_gsize(xmp_desc_t coarray, int dimension, int* size);
 
 /* ---- calls with a place, which the macros below provide ---------------------------------------------------------- */
 
-void xmp_free_at(xmp_coarray* coarray, const char* place);
+void xmp_free_at(void* coarray, const char* place);
 void xmp_sync_memory_at(int* status, const char* place);
 void xmp_sync_all_at(int* status, const char* place);
 void xmp_sync_image_at(int image, int* status, const char* place);

@@ -27,17 +27,23 @@ enum xmp_format {
   XMP_GBLOCK  /* blocks of the sizes in a table */
 };
 
+typedef struct xmp_division {
+  enum xmp_format format;
+  int64_t width;     /* of XMP_CYCLIC */
+  const void* sizes; /* of XMP_GBLOCK: of each node along the dimension; NULL: xmp_template_fix gives them */
+  int64_t count;     /* sizes in the table; XMP_REST: not known */
+  int bytes;         /* of one of them, a signed integer */
+} xmp_division;
+
 /* `#pragma xmp template t[N][M]` and `distribute t[block][cyclic(2)] onto p`. */
 typedef struct xmp_template {
   const char *name, *place;
   int dims;
   int64_t lower[XMP_DIMS], extent[XMP_DIMS]; /* the indices lower .. lower + extent - 1 */
   const xmp_nodes* onto;
-  struct {
-    enum xmp_format format;
-    int64_t width;        /* of XMP_CYCLIC */
-    const int64_t* sizes; /* of XMP_GBLOCK: of each node along the dimension */
-  } division[XMP_DIMS];
+  xmp_division division[XMP_DIMS];
+  int later;         /* xmp_template_fix gives extents, or sizes of XMP_GBLOCK */
+  const char* fixed; /* the place where that was done */
   /* Set by xmp_template_define: what this node owns, as indices from `begin` to before `end`; of XMP_CYCLIC the
    * distance from one of its blocks to the next, and its first one. */
   int here; /* this node is one of those */
@@ -48,6 +54,12 @@ typedef struct xmp_template {
 /* Ends the job if the divided dimensions are not those of the nodes, if sizes do not add up, or if it is defined
  * already. Not collective, but all images call it alike. */
 void xmp_template_define(xmp_template* t);
+/* `template_fix[gblock(m)] t[n]`: gives a template with `later`, and all others of its name and place (of the files
+ * that include one header), what they lack: bounds, or NULL; divisions of all dimensions, or NULL. Arrays that are
+ * aligned with it are allocated now. Ends the job if it is fixed already. Not collective, but all images call it alike.
+ */
+void xmp_template_fix(xmp_template* t, const int64_t lower[], const int64_t extent[], const xmp_division division[],
+                      const char* place);
 
 /* A part of a template, for each dimension `count` indices from `first` on; count XMP_REST: all. Returns its nodes, for
  * calls that have an `on`; the same object for the same nodes. */
@@ -79,9 +91,18 @@ typedef struct xmp_aligned {
   void* opaque;
 } xmp_aligned;
 
-/* Ends the job if the array does not fit the template. Not collective, but all images call it alike. */
+/* Ends the job if the array does not fit the template. Not collective, but all images call it alike. Returns NULL if
+ * the template is not fixed yet; xmp_template_fix then allocates the array. */
 void* xmp_aligned_allocate(xmp_aligned* array);
+/* For a pointer: xmp_malloc(xmp_desc_of(a), n, m) gives the extents, and allocates; all but the first must be those that
+ * the descriptor has. xmp_free(a) and xmp_free(xmp_desc_of(a)) free it. */
+void xmp_aligned_describe(xmp_aligned* array);
 void xmp_aligned_free(xmp_aligned* array, const char* place);
+/* Ends the job if an array has no memory. */
+void xmp_aligned_absent(const xmp_aligned* array, const char* place) __attribute__((noreturn));
+static inline void xmp_aligned_check(const xmp_aligned* array, const char* place) {
+  if (array->data == 0) xmp_aligned_absent(array, place);
+}
 /* The same at the end of a block that declares the array; nothing if it has no memory. */
 void xmp_aligned_leave(xmp_aligned* array);
 /* The aligned array whose part on this node is at an address: of a parameter. */

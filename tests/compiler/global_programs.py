@@ -8,6 +8,13 @@ import random
 HEAD = """#include <stdio.h>
 #include <xmp.h>
 static int wrong, n;
+/* Sizes of gblock: any that add up. */
+static void cut(int sizes[], int pieces, int extent, int away) {
+  for (int i = 0; i < pieces; i++) {
+    sizes[i] = i == pieces - 1 ? extent : (extent * (i + away)) % (extent + 1);
+    extent -= sizes[i];
+  }
+}
 static void fail(const char* what, long at) {
   if (wrong++ < 3) printf("rank %d: %s at %ld\\n", xmpc_node_num(), what, at);
 }
@@ -25,8 +32,8 @@ MAIN = """int main(void) {
 class Array:
     """An array and its alignment with a template of its own."""
 
-    def __init__(self, rng: random.Random, name: str, extents: list[int], may_shadow: bool) -> None:
-        self.rng, self.name, self.extents = rng, name, extents
+    def __init__(self, rng: random.Random, name: str, kind: str, extents: list[int], may_shadow: bool) -> None:
+        self.rng, self.name, self.kind, self.extents = rng, name, kind, extents
         dims = len(extents)
         self.order = list(range(dims))
         rng.shuffle(self.order)
@@ -37,15 +44,17 @@ class Array:
             self.axes.insert(rng.randint(0, len(self.axes)), None)
         self.lower = [rng.choice([0, 0, 3]) for _ in self.axes]
         self.offset = {d: self.lower[t] + rng.choice([0, 0, 2]) for t, d in enumerate(self.axes) if d is not None}
-        self.formats = [rng.choice(["block", "block", "cyclic", "cyclic(2)", "cyclic(3)", "*"]) for _ in self.axes]
+        choices = ["block", "block", "gblock", "cyclic", "cyclic(2)", "cyclic(3)", "*"]
+        self.formats = [rng.choice(choices) for _ in self.axes]
         if all(f == "*" for f in self.formats):
             self.formats[0] = "block"
         self.shadow = [0] * dims
         if may_shadow:
             for t, d in enumerate(self.axes):
-                if d is not None and self.formats[t] == "block":
+                if d is not None and self.formats[t] in ("block", "gblock"):
                     self.shadow[d] = rng.choice([0, 1, 2])
         self.round = rng.random() < 0.4
+        self.is_fixed_later, self.is_pointer = rng.random() < 0.3, rng.random() < 0.3
 
     def extent(self, t: int) -> int:
         d = self.axes[t]
@@ -70,18 +79,39 @@ class Array:
         ]
         a, t = self.name, f"t{self.name}"
         nodes = f"({','.join(grid)})" if self.rng.random() < 0.5 else "".join(f"[{g}]" for g in grid)
-        formats = [f.upper() if self.round else f for f in self.formats]
+        counts = [grid[::-1], grid][nodes.startswith("[")]
+        pieces = dict(zip(divided, counts, strict=True))
+        many = {"*": "n / (2 - n % 2)"}
+        cuts = [t for t, f in enumerate(self.formats) if f == "gblock"]
+        open_ = self.is_fixed_later and self.rng.random() < 0.5
+        given = [f"gblock({'*' if open_ else f's{a}{x}'})" if f == "gblock" else f for x, f in enumerate(self.formats)]
+        formats = [f.upper().replace(f"S{a.upper()}", f"s{a}") if self.round else f for f in given]
         sources = "".join(f"[{'ijk'[d] if d in self.axes else '*'}]" for d in range(len(self.extents)))
         out = [
             f"#pragma xmp nodes p{a}{nodes}",
-            f"#pragma xmp template {t}{self.listed(bounds)}",
+            *(
+                f"  int s{a}{x}[9]; cut(s{a}{x}, {many.get(pieces[x], pieces[x])}, {self.extent(x)},"
+                f" {self.rng.randint(0, 5)});"
+                for x in cuts
+            ),
+            f"#pragma xmp template {t}{self.listed([':'] * len(bounds) if self.is_fixed_later else bounds)}",
             f"#pragma xmp distribute {t}{self.listed(formats)} onto p{a}",
-            f"  element {a}{self.shape()}; static int o{a}{self.shape()};",
+            f"  {self.kind} {self.declared()}; static int o{a}{self.shape()};",
             f"#pragma xmp align {a}{sources} with {t}{self.listed([self.subscript(x) for x in range(len(self.axes))])}",
         ]
         if any(self.shadow):
             out.append(f"#pragma xmp shadow {a}{''.join(f'[{w}]' for w in self.shadow)}")
+        if self.is_fixed_later:
+            sizes = [f"gblock(s{a}{x})" if f == "gblock" else f for x, f in enumerate(self.formats)]
+            out.append(f"#pragma xmp template_fix{self.listed(sizes) if open_ else ''} {t}{self.listed(bounds)}")
+        if self.is_pointer:
+            out.append(f"  {a} = xmp_malloc(xmp_desc_of({a}), {', '.join(map(str, self.extents))});")
         return out
+
+    def declared(self) -> str:
+        if not self.is_pointer:
+            return f"{self.name}{self.shape()}"
+        return f"(*{self.name}){''.join(f'[{e}]' for e in self.extents[1:])}"
 
     def shape(self) -> str:
         return "".join(f"[{e}]" for e in self.extents)
@@ -157,9 +187,9 @@ def sections(rng: random.Random, a: Array, b: Array) -> tuple[str, str] | None:
 def case(rng: random.Random, number: int) -> str:
     dims = rng.randint(1, 3)
     extents = [rng.randint(5, 12) for _ in range(dims)]
-    a = Array(rng, "a", extents, True)
-    b = Array(rng, "b", [rng.randint(5, 9) for _ in range(rng.randint(1, 3))], False)
     kind = rng.choice(["double", "int", "short"])
+    a = Array(rng, "a", kind, extents, True)
+    b = Array(rng, "b", kind, [rng.randint(5, 9) for _ in range(rng.randint(1, 3))], False)
     value = " + ".join(f"{[100, 10, 1][d]} * {'ijk'[d]}" for d in range(dims))
     first, step = rng.choice([(0, 1), (0, 1), (1, 2), (2, 3)])
     value_b = " + ".join(f"{[7, 70, 700][d]} * {'ijk'[d]}" for d in range(len(b.extents)))

@@ -8,6 +8,8 @@ import sys
 import unittest
 
 from compiling import HIROBARUN, ONCE, ROOT, CompilerTest, execute
+from global_forms import FILES as LATER_FILES
+from global_forms import PROGRAMS
 from global_programs import program
 
 FORMS = """#include <stdio.h>
@@ -134,8 +136,13 @@ MISUSE_HEAD = """#include <stdlib.h>
 double a[20];
 #pragma xmp align a[i] with t[i]
 #pragma xmp shadow a[1]
+#pragma xmp template later[:]
+#pragma xmp distribute later[block] onto p
+double *q, (*q2)[7];
+#pragma xmp align q[i] with later[i]
+#pragma xmp align q2[i][*] with t[i]
 int main(void) {
-  int which = atoi(getenv("CASE")), three = 3;
+  int which = atoi(getenv("CASE")), three = 3, sizes[] = {4, 7};
   double c[20] = {0};
 """
 # What is executed, and the message.
@@ -155,6 +162,24 @@ MISUSE = {
         r"m\.c:\d+: dimension 1 of array d is aligned with the indices 0\.\.19 of template u, which has 0\.\.2",
     "\n#pragma xmp template u[20]\n#pragma xmp distribute u[cyclic(three - 3)] onto p\n":
         r"m\.c:\d+: cyclic\(0\) in dimension 1 of template u",
+    "\n#pragma xmp template_fix later[20]\n#pragma xmp template_fix later[three]\n":
+        r"m\.c:(\d+): template later is fixed already: by template_fix at m\.c:\d+",
+    "\n#pragma xmp loop on later[i]\nfor (int i = 0; i < 20; i++) q[i] = i;":
+        r"m\.c:\d+: template later is used before #pragma xmp distribute, or template_fix",
+    "\n#pragma xmp template_fix later[20]\n#pragma xmp loop on later[i]\nfor (int i = 0; i < 20; i++) q[i] = i;":
+        r"m\.c:\d+: array q has no memory yet: .* xmp_malloc is missing",
+    "\nq = xmp_malloc(xmp_desc_of(q), 20);":
+        r"m\.c:\d+: template later is used before #pragma xmp distribute, or template_fix",
+    "\nq2 = xmp_malloc(xmp_desc_of(q2), 20);":
+        r"m\.c:\d+: xmp_malloc of array q2, which has 2 dimensions, with 1 extents",
+    "\nq2 = xmp_malloc(xmp_desc_of(q2), 20, three);":
+        r"m\.c:\d+: xmp_malloc gives dimension 2 of array q2 3 elements, and its declaration 7",
+    "\nfor (;;) q2 = xmp_malloc(xmp_desc_of(q2), 20, 7);": r"m\.c:\d+: array q2 is allocated already",
+    "\n#pragma xmp template u[20]\n#pragma xmp distribute u[gblock(sizes)] onto p\n":
+        r"m\.c:\d+: the sizes in gblock add up to 11, and dimension 1 of template u has 20 indices",
+    "\n#pragma xmp nodes one[1][2]\n#pragma xmp template u[4][4]\nint few[] = {4};\n"
+    "#pragma xmp distribute u[gblock(few)][gblock(few)] onto one\n":
+        r"m\.c:\d+: gblock in dimension 2 of template u has 1 sizes, and there are 2 nodes",
 }  # fmt: skip
 
 
@@ -173,10 +198,18 @@ class GlobalView(CompilerTest):
             self.run_all(name)
 
     def test_several_files(self) -> None:
-        for name, text in FILES.items():
-            self.write(name, text)
-        self.compiled("-O2", "-Wall", "-Werror", "one.c", "two.c", "-o", "two")
-        self.run_all("two")
+        for files in (FILES, LATER_FILES):
+            for name, text in files.items():
+                self.write(name, text)
+            self.compiled("-O2", "-Wall", "-Werror", "one.c", "two.c", "-o", "two")
+            self.run_all("two")
+
+    def test_more_forms(self) -> None:
+        for name, written in PROGRAMS.items():
+            with self.subTest(name):
+                self.write(f"{name}.c", written)
+                self.compiled("-O2", "-Wall", "-Wextra", "-Werror", f"{name}.c", "-o", name)
+                self.run_all(name)
 
     def test_stencil(self) -> None:
         """The program of bench/stencil2d has the checksum of Omni's laplace.c."""

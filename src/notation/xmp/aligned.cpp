@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "base/log.hpp"
 #include "notation/xmp/xmp_process.hpp"
@@ -23,12 +24,16 @@ struct Aligned {
 };
 
 // Arrays by the address of their part.
-std::map<const void*, const xmp_aligned*>& allocated() { return instance<std::map<const void*, const xmp_aligned*>>(); }
+std::map<const void*, xmp_aligned*>& allocated() { return instance<std::map<const void*, xmp_aligned*>>(); }
+
+struct Waiting {
+  std::set<xmp_aligned*> arrays;    // for the extents of their template
+  std::set<xmp_aligned*> pointers;  // descriptors that xmp_malloc may have
+};
+Waiting& waiting() { return instance<Waiting>(); }
 
 Aligned& aligned(const xmp_aligned* array, const char* place) {
-  if (array->opaque == nullptr)
-    end_job(1, "%s: array %s has no memory yet: #pragma xmp align has not been executed, or xmp_malloc is missing",
-            place, array->name);
+  if (array->opaque == nullptr) xmp_aligned_absent(array, place);
   return *static_cast<Aligned*>(array->opaque);
 }
 
@@ -67,9 +72,9 @@ void set_part(xmp_aligned& a, const AlignedLayout& layout, const std::vector<int
 
 }  // namespace
 
-XMP_EXPORT void* xmp_aligned_allocate(xmp_aligned* a) {
-  const char* const place = a->place;
-  start_coarrays("xmp_aligned_allocate", place);
+namespace {
+
+void* allocate(xmp_aligned* a, const char* place) {
   const Template& on = template_of(a->with, place);
   if (a->opaque != nullptr) end_job(1, "%s: array %s is allocated already; xmp_free it first", place, a->name);
   if (a->dims < 1 || a->dims > XMP_DIMS)
@@ -104,6 +109,57 @@ XMP_EXPORT void* xmp_aligned_allocate(xmp_aligned* a) {
   return a->data;
 }
 
+}  // namespace
+
+XMP_EXPORT void* xmp_aligned_allocate(xmp_aligned* a) {
+  start_coarrays("xmp_aligned_allocate", a->place);
+  if (!awaits_fix(*a->with)) return allocate(a, a->place);
+  waiting().arrays.insert(a);
+  return nullptr;
+}
+
+void allocate_waiting(const xmp_template& t) {
+  std::erase_if(waiting().arrays, [&](xmp_aligned* a) {
+    if (a->with == &t) allocate(a, a->place);
+    return a->with == &t;
+  });
+}
+
+XMP_EXPORT void xmp_aligned_describe(xmp_aligned* a) {
+  start_coarrays("xmp_aligned_describe", a->place);
+  waiting().pointers.insert(a);
+}
+
+xmp_aligned* aligned_descriptor(const void* descriptor) {
+  for (xmp_aligned* const each : waiting().pointers)
+    if (each == descriptor) return each;
+  return nullptr;
+}
+
+void* allocate_aligned(xmp_aligned& a, int dims, const int64_t extent[], const char* place) {
+  if (dims != a.dims)
+    end_job(1, "%s: xmp_malloc of array %s, which has %d dimensions, with %d extents", place, a.name, a.dims, dims);
+  for (int d = 1; d < dims; ++d)  // the first one is that of the pointer
+    if (a.opaque == nullptr && a.extent[d] != extent[d])
+      end_job(1, "%s: xmp_malloc gives dimension %d of array %s %ld elements, and its declaration %ld", place, d + 1,
+              a.name, extent[d], a.extent[d]);
+  a.extent[0] = extent[0];
+  return allocate(&a, place);
+}
+
+bool free_aligned(void* what, const char* place) {
+  const auto found = allocated().find(what);
+  xmp_aligned* const array = found != allocated().end() ? found->second : aligned_descriptor(what);
+  if (array != nullptr) xmp_aligned_free(array, place);
+  return array != nullptr;
+}
+
+XMP_EXPORT void xmp_aligned_absent(const xmp_aligned* a, const char* place) {
+  if (a->with != nullptr && awaits_fix(*a->with)) template_of(a->with, place);
+  end_job(1, "%s: array %s has no memory yet: #pragma xmp align has not been executed, or xmp_malloc is missing", place,
+          a->name);
+}
+
 XMP_EXPORT void xmp_aligned_free(xmp_aligned* a, const char* place) {
   delete &aligned(a, place);
   allocated().erase(a->data);
@@ -111,6 +167,8 @@ XMP_EXPORT void xmp_aligned_free(xmp_aligned* a, const char* place) {
 }
 
 XMP_EXPORT void xmp_aligned_leave(xmp_aligned* a) {
+  waiting().arrays.erase(a);
+  waiting().pointers.erase(a);
   if (a->opaque != nullptr) xmp_aligned_free(a, a->place);
 }
 

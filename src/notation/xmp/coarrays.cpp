@@ -308,8 +308,9 @@ XMP_EXPORT xmp_coarray* xmp_coarray_malloc(size_t element, int dims, const int64
   return c;
 }
 
-XMP_EXPORT void xmp_free_at(xmp_coarray* c, const char* place) {
-  if (c == nullptr) return;
+XMP_EXPORT void xmp_free_at(void* what, const char* place) {
+  auto* const c = static_cast<xmp_coarray*>(what);
+  if (c == nullptr || free_aligned(what, place)) return;
   const std::string call = Call{"xmp_free", place}.text();
   Coarrays& all = coarrays("xmp_free", place);
   require_allocated(c, call.c_str());
@@ -317,9 +318,11 @@ XMP_EXPORT void xmp_free_at(xmp_coarray* c, const char* place) {
   require_at(all.free(*coarray, format("xmp_free of coarray %s", coarray->name.c_str())), call.c_str());
   deregister_coarray(c);
 }
-XMP_EXPORT void xmp_free(xmp_coarray* c) { xmp_free_at(c, ""); }
+XMP_EXPORT void xmp_free(void* c) { xmp_free_at(c, ""); }
 
 XMP_EXPORT void* xmp_malloc_at(void* descriptor, int dims, const int64_t extent[], const char* place) {
+  if (xmp_aligned* const array = aligned_descriptor(descriptor); array != nullptr)
+    return allocate_aligned(*array, dims, extent, place);
   auto* const c = static_cast<xmp_coarray*>(descriptor);
   c->dims = dims;
   if (dims > 0 && dims <= XMP_DIMS) std::copy_n(extent, dims, c->extent);

@@ -1,6 +1,7 @@
 // Templates of xmp_global.h, the loops on them, and what their nodes do together.
 #define SMS_NO_PLACES
 #include <algorithm>
+#include <cstring>
 #include <map>
 
 #include "base/log.hpp"
@@ -12,6 +13,9 @@ namespace {
 
 std::vector<std::unique_ptr<Template>>& defined() { return instance<std::vector<std::unique_ptr<Template>>>(); }
 
+// Templates that wait for xmp_template_fix, or have had it.
+std::vector<xmp_template*>& later() { return instance<std::vector<xmp_template*>>(); }
+
 Grid grid_of(const xmp_nodes& nodes, const char* place) {
   const Team set = set_of(nodes, place);
   Grid out;
@@ -21,10 +25,23 @@ Grid grid_of(const xmp_nodes& nodes, const char* place) {
   return out;
 }
 
+int64_t integer_at(const void* table, int i, int bytes) {
+  if (bytes == 8) return static_cast<const int64_t*>(table)[i];
+  if (bytes == 4) return static_cast<const int32_t*>(table)[i];
+  return bytes == 2 ? static_cast<const int16_t*>(table)[i] : static_cast<const int8_t*>(table)[i];
+}
+
 Axis cut_axis(const xmp_template& t, int d, int pieces, const char* place) {
+  const xmp_division& division = t.division[d];
+  if (division.sizes == nullptr)
+    end_job(1, "%s: gblock(*) in dimension %d of template %s has no sizes; write template_fix[gblock(m)] %s", place,
+            d + 1, t.name, t.name);
+  if (division.count != XMP_REST && division.count < pieces)
+    end_job(1, "%s: gblock in dimension %d of template %s has %ld sizes, and there are %d nodes", place, d + 1, t.name,
+            division.count, pieces);
   std::vector<int64_t> cuts = {0};
   for (int i = 0; i < pieces; ++i) {
-    const int64_t size = t.division[d].sizes[i];
+    const int64_t size = integer_at(division.sizes, i, division.bytes);
     if (size < 0)
       end_job(1, "%s: gblock of %s gives node %d of dimension %d %ld indices", place, t.name, i, d + 1, size);
     cuts.push_back(cuts.back() + size);
@@ -36,7 +53,7 @@ Axis cut_axis(const xmp_template& t, int d, int pieces, const char* place) {
 }
 
 Axis axis_of(const xmp_template& t, int d, int pieces, const char* place) {
-  const auto& division = t.division[d];
+  const xmp_division& division = t.division[d];
   if (division.format == XMP_BLOCK) return Axis::block(t.extent[d], pieces);
   if (division.format == XMP_GBLOCK) return cut_axis(t, d, pieces, place);
   if (division.width < 1)
@@ -91,9 +108,11 @@ const Template& template_of(const xmp_template* t, const char* place) {
   return *static_cast<const Template*>(t->opaque);
 }
 
-XMP_EXPORT void xmp_template_define(xmp_template* t) {
-  const char* const place = t->place;
-  start_coarrays("xmp_template_define", place);
+bool awaits_fix(const xmp_template& t) { return t.later != 0 && t.opaque == nullptr; }
+
+namespace {
+
+void define(xmp_template* t, const char* place) {
   if (t->dims < 1 || t->dims > XMP_DIMS)
     end_job(1, "%s: template %s has %d dimensions; it can have 1..%d", place, t->name, t->dims, XMP_DIMS);
   auto made = std::make_unique<Template>();
@@ -115,6 +134,36 @@ XMP_EXPORT void xmp_template_define(xmp_template* t) {
   set_own(*t, *made);
   t->opaque = made.get();
   defined().push_back(std::move(made));  // arrays and loops may still use one of before
+}
+
+bool are_same(const xmp_template& a, const xmp_template& b) {
+  return std::strcmp(a.name, b.name) == 0 && std::strcmp(a.place, b.place) == 0;
+}
+
+}  // namespace
+
+XMP_EXPORT void xmp_template_define(xmp_template* t) {
+  start_coarrays("xmp_template_define", t->place);
+  if (t->later == 0) return define(t, t->place);
+  if (std::find(later().begin(), later().end(), t) == later().end()) later().push_back(t);
+}
+
+XMP_EXPORT void xmp_template_fix(xmp_template* t, const int64_t lower[], const int64_t extent[],
+                                 const xmp_division division[], const char* place) {
+  coarrays("xmp_template_fix", place);
+  if (t->name == nullptr) end_job(1, "%s: template_fix comes before #pragma xmp distribute of its template", place);
+  if (t->opaque != nullptr)
+    end_job(1, "%s: template %s is fixed already: by template_fix at %s", place, t->name, t->fixed);
+  std::vector<xmp_template*> same;
+  for (xmp_template* const each : later())
+    if (each == t || (each->opaque == nullptr && are_same(*each, *t))) same.push_back(each);
+  for (xmp_template* const each : same) {
+    if (lower != nullptr) std::copy_n(lower, each->dims, each->lower), std::copy_n(extent, each->dims, each->extent);
+    if (division != nullptr) std::copy_n(division, each->dims, each->division);
+    define(each, place);
+    each->fixed = place;
+    allocate_waiting(*each);
+  }
 }
 
 XMP_EXPORT const xmp_node_reference* xmp_template_nodes(const xmp_template* t, const xmp_template_range range[],

@@ -81,6 +81,16 @@ void locate_over(const Team& set, void* data, int64_t count, xmp_type type, xmp_
 // ---- the global view ----
 // The divided axes and the nodes of a template; ends the job if it has not been defined.
 const Template& template_of(const xmp_template* t, const char* place);
+// True if xmp_template_fix has to come yet.
+bool awaits_fix(const xmp_template& t);
+// Allocates the arrays that wait for a template.
+void allocate_waiting(const xmp_template& t);
+// The aligned array whose descriptor this is; null if it is none.
+xmp_aligned* aligned_descriptor(const void* descriptor);
+// xmp_malloc and xmp_free of aligned arrays; `what` is the address of a part, or a descriptor. Returns false if it is
+// neither.
+void* allocate_aligned(xmp_aligned& array, int dims, const int64_t extent[], const char* place);
+bool free_aligned(void* what, const char* place);
 
 // ---- started operations ----
 xmp_request give(std::unique_ptr<Request> request);

@@ -8,7 +8,7 @@ double a[100], c[100];
 #pragma xmp align a[i] with t[i]
 #pragma xmp align c[i] with u[i]
 #pragma xmp template v[10]
-#pragma xmp distribute v[gblock(m)] onto p
+#pragma xmp distribute v[blocks(3)] onto p
 int main(void) { return 0; }
-// expected: 11:1: gblock is not supported
-// remedy: write block, or cyclic(n)
+// expected: 11:1: `blocks(3)` is no format of a distribution
+// remedy: write block, cyclic, cyclic(n), gblock(sizes) or *

@@ -11,7 +11,7 @@ from ..core.declarators import enclosing, initial, innermost
 from ..core.declared import ARRAY, POINTER, is_parameter
 from ..core.found import Directive
 from ..core.shared import PREFIX, Shared, at_start, extents_of
-from ..core.source import Node, bare, one_line
+from ..core.source import Node, bare, one_line, text_of
 from ..core.text import quoted, split_list
 from .lowering import Lowering
 from .references import count
@@ -32,7 +32,7 @@ class Aligned:
     template: Template
     axes: list[int]  # of each dimension: that of the template; -1: none
     offsets: list[str]
-    kind: str  # "array", "parameter"
+    kind: str  # "array", "pointer", "parameter"
     in_block: bool
     is_static: bool
     element: str  # C for an element, which is not evaluated
@@ -42,6 +42,11 @@ class Aligned:
     @property
     def descriptor(self) -> str:
         return f"(*{PREFIX}aligned_{self.name})" if self.kind == "parameter" else f"{PREFIX}aligned_{self.name}"
+
+    @property
+    def comes_later(self) -> bool:
+        """Returns true if it has no memory where it is declared."""
+        return self.kind == "pointer" or self.template.later
 
     def is_divided(self, d: int) -> bool:
         return self.axes[d] >= 0 and self.template.formats[self.axes[d]] != "*"
@@ -114,7 +119,7 @@ class AlignedArrays:
         if found is None or (not indices and node.type == "parenthesized_expression"):
             return None
         if not indices:
-            return self._alone(node, found)
+            return self._alone(lowering, node, found)
         if len(indices) > found.dims:
             return None
         at = lowering.at(node.start_byte)
@@ -122,8 +127,11 @@ class AlignedArrays:
         text = f"(*{PREFIX}kept_{found.name})" if kept is not None else found.whole("base")
         return text + "".join(f"[{self._subscript(lowering, found, d, i)}]" for d, i in enumerate(indices))
 
-    def _alone(self, node: Node, found: Aligned) -> str:
+    def _alone(self, lowering: Lowering, node: Node, found: Aligned) -> str:
         if found.kind == "parameter":
+            return found.name
+        if found.kind == "pointer":
+            self._check_pointer(node, found, lowering)
             return found.name
         parent = node.parent
         while parent is not None and parent.type == "parenthesized_expression":
@@ -131,6 +139,29 @@ class AlignedArrays:
         if parent is not None and parent.type in ("sizeof_expression", "type_descriptor"):
             return f"(*{PREFIX}{found.name})"  # its type is that of the whole array
         return found.whole("data")
+
+    def _check_pointer(self, node: Node, found: Aligned, lowering: Lowering) -> None:
+        """Reports what gives a pointer another value than that of xmp_malloc, or could."""
+        parent = node.parent
+        kind = parent.type if parent is not None else ""
+        value = parent.child_by_field_name("right") if kind == "assignment_expression" and parent is not None else None
+        sets = kind == "assignment_expression" and parent is not None and parent.child_by_field_name("left") == node
+        if sets and value is not None and not is_allocation(value):
+            lowering.error(
+                node.start_byte,
+                f"`{found.name}` is an aligned pointer, and gets another address than that of xmp_malloc",
+                f"write {found.name} = xmp_malloc(xmp_desc_of({found.name}), n), and move elements by gmove",
+            )
+        elif kind == "update_expression" or (kind == "pointer_expression" and text_of(parent).startswith("&")):
+            lowering.error(
+                node.start_byte, f"`{found.name}` is an aligned pointer, whose address cannot change",
+                f"pass {found.name} itself, which is the address of this node's part",
+            )  # fmt: skip
+
+    def descriptor(self, lowering: Lowering, identifier: Node) -> str:
+        """Returns the address of the descriptor of an aligned array; "" if it is none."""
+        found = self.of_node(identifier, lowering)
+        return f"&{found.descriptor}" if found is not None else ""
 
     def _subscript(self, lowering: Lowering, found: Aligned, d: int, index: Node) -> str:
         if not found.turns(d):
@@ -220,12 +251,8 @@ def add(xmp: Xmp, directive: Directive, name: str, template: Template, axes: lis
         )
         return
     parameter = is_parameter(top.parent)
-    if not parameter and kind.derived[:1] == (POINTER,):
-        xmp.source.error(
-            directive.place(name), f"`{name}` is a pointer, and only arrays can be aligned", f"declare {name}[N]"
-        )
-        return
-    dims = kind.dims if not parameter else 1 + next(
+    pointer = not parameter and kind.derived[:1] == (POINTER,)
+    dims = kind.dims if not parameter and not pointer else 1 + next(
         (i for i, each in enumerate(kind.derived[1:]) if each != ARRAY), len(kind.derived) - 1
     )  # fmt: skip
     if dims != len(axes):
@@ -235,11 +262,12 @@ def add(xmp: Xmp, directive: Directive, name: str, template: Template, axes: lis
     if any(a.entity == denoted.entity.at for a in xmp.aligned.all):
         xmp.source.error(directive.place(name), f"`{name}` is aligned already", "align it once")
         return
-    if initial(top) is not None:
+    value = initial(top)
+    if value is not None and not (pointer and is_allocation(value)):
         text = f"`{name}` is aligned and has a first value, of which each node would need its part"
         xmp.source.error(top.start_byte, text, "set it in a loop")
         return
-    base = name if parameter else f"(*{PREFIX}{name})"
+    base = name if parameter or pointer else f"(*{PREFIX}{name})"
     made = Aligned(
         name,
         denoted.entity.at,
@@ -248,13 +276,21 @@ def add(xmp: Xmp, directive: Directive, name: str, template: Template, axes: lis
         template,
         axes,
         offsets,
-        "parameter" if parameter else "array",
+        "parameter" if parameter else "pointer" if pointer else "array",
         denoted.block,
         "static" in denoted.words,
         base + "[0]" * dims,
         last=directive,
     )
     xmp.aligned.all.append(made)
+
+
+def is_allocation(value: Node) -> bool:
+    """Returns true for a call of xmp_malloc, or a null pointer."""
+    while value.type in ("cast_expression", "parenthesized_expression") and value.named_children:
+        value = value.child_by_field_name("value") or value.named_children[-1]
+    name = text_of(value.child_by_field_name("function")) if value.type == "call_expression" else text_of(value)
+    return name in ("xmp_malloc", "xmp_malloc_at", "xmp_malloc_extents", "0", "NULL")
 
 
 def shadow(xmp: Xmp, directive: Directive) -> None:
@@ -324,7 +360,8 @@ def declare(xmp: Xmp, array: Aligned, at: int, is_extern: bool) -> bool:
         return False
     top = next(d for d in node.children_by_field_name("declarator") if innermost(d) == identifier)
     xmp.coarrays.fix_extents(node, top, Codimensions(at, at, ()))
-    xmp.source.replace(identifier.start_byte, identifier.end_byte, f"(*{PREFIX}{array.name})")
+    if array.kind == "array":
+        xmp.source.replace(identifier.start_byte, identifier.end_byte, f"(*{PREFIX}{array.name})")
     storage = "extern " if is_extern else "static " if array.is_static else ""
     left = " __attribute__((cleanup(xmp_aligned_leave))) = {0}" if array.in_block and not array.is_static else ""
     xmp.source.insert(node.end_byte, f" {storage}xmp_aligned {PREFIX}aligned_{array.name}{left};")
@@ -332,19 +369,23 @@ def declare(xmp: Xmp, array: Aligned, at: int, is_extern: bool) -> bool:
 
 
 def write_allocation(xmp: Xmp, array: Aligned, directive: Directive) -> None:
-    shared = Shared(array.name, f"{PREFIX}{array.name}", array.at, array.dims, [], array.at, array.at)
+    pointer = "" if array.kind == "pointer" else f"{PREFIX}{array.name}"
+    shared = Shared(array.name, pointer, array.at, array.dims, [], array.at, array.at)
     extents, _ = extents_of(shared, array.dims)
+    if not pointer:
+        extents[0] = "0"
     shadow_ = array.shadow or [("0", "0")] * array.dims
     d, t = f"{PREFIX}aligned_{array.name}", array.template
+    do = f"{pointer} = xmp_aligned_allocate(&{d});" if pointer else f"xmp_aligned_describe(&{d});"
     text = (
         f"{d} = (xmp_aligned){{.name = {quoted(array.name)}, .place = {xmp.place(directive)},"
         f" .element = sizeof {array.element}, .dims = {array.dims}, .extent = {{{', '.join(extents)}}},"
         f" .with = &{t.variable}, .axis = {{{', '.join(map(str, array.axes))}}},"
         f" .offset = {{{', '.join(array.offsets)}}}, .low = {{{', '.join(low for low, _ in shadow_)}}},"
-        f" .high = {{{', '.join(high for _, high in shadow_)}}}}}; {PREFIX}{array.name} = xmp_aligned_allocate(&{d});"
+        f" .high = {{{', '.join(high for _, high in shadow_)}}}}}; {do}"
     )
     if array.in_block:
-        xmp.write(directive, f"if (!{d}.data) {{ {text} }} (void){PREFIX}{array.name};")
+        xmp.write(directive, f"if (!{d}.name) {{ {text} }} (void){pointer or array.name};")
     else:
         xmp.write(directive, at_start(f"aligned_{array.name}", one_line(text)))
 

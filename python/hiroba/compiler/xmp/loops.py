@@ -264,8 +264,9 @@ class Lowered:
                     key = (denoted.entity.at, self.template.name, shared.axis, shared.offset)
                     numbers[key] = f"{shared.name}at"
         xmp.aligned.kept.append(Kept(s.start_byte, s.end_byte, frozenset(names), numbers))
+        checks = [f"xmp_aligned_check(&{a.descriptor}, {self.place});" for a in names.values() if a.comes_later]
         word = "restrict " if self._restricted() else ""
-        return [
+        return checks + [
             f"{a.type.format(f'const {word}{PREFIX}kept_{a.name}')} = (void*){a.descriptor}.base;"
             for a in names.values()
         ]

@@ -45,6 +45,7 @@ class Lowering(ABC):
         # Returns the C of an aligned array, or of its element.
         self.aligned: Callable[[Lowering, Node], str | None] = lambda lowering, node: None
         self.is_aligned: Callable[[Lowering, Node], bool] = lambda lowering, node: False
+        self.aligned_descriptor: Callable[[Lowering, Node], str] = lambda lowering, node: ""  # its address
         self.gmoves: dict[int, Gmove] = {}  # assignments below `gmove`, by their begin
 
     def within(self, brackets: Brackets, anchor: Anchor) -> Self:
@@ -52,6 +53,7 @@ class Lowering(ABC):
         inner = type(self)(self.rewriter, self.declared, brackets, anchor)
         inner.names, inner.explain, inner.is_nodes = self.names, self.explain, self.is_nodes
         inner.aligned, inner.is_aligned = self.aligned, self.is_aligned
+        inner.aligned_descriptor = self.aligned_descriptor
         return inner
 
     @property
@@ -392,10 +394,8 @@ class Lowering(ABC):
         shared = self.reader.shared(name) if name.type == "identifier" else None
         if shared is not None and shared.codims:
             return f"((void*)({shared.descriptor}))"
-        if self.is_aligned(self, name):
-            text = f"xmp_desc_of of aligned array `{text_of(name)}` is not supported"
-            self.error(node.start_byte, text, "keep its extents in variables")
-            return "0"
+        if descriptor := self.aligned_descriptor(self, name):
+            return f"((void*){descriptor})"
         if self.is_nodes(text_of(name), self.at(node.start_byte)):
             return f"((void*)&{PREFIX}nodes_{text_of(name)})"
         self.error(

@@ -15,10 +15,10 @@ from .moves import reflect
 from .nodes import coarray, nodes, task, tasks
 from .part import Xmp
 from .synchronize import lock, post, sync_image, sync_images, sync_memory, wait
-from .templates import distribute, template
+from .templates import distribute, template, template_fix
 
 # Parts of the global view that are not there yet.
-ABSENT = ("template_fix", "reflect_init", "reflect_do", "reduce_shadow", "array", "static_desc")
+ABSENT = ("reflect_init", "reflect_do", "reduce_shadow", "array", "static_desc")
 LOOP_WORDS = ("expand", "margin", "peel_and_wait", *(sign for sign in REDUCTIONS if sign.isalpha()))
 # A directive that is a statement by itself.
 Alone = partial(Kind, stands=Stands.ALONE, is_statement=True)
@@ -44,6 +44,7 @@ XMP = Notation(
         Kind("coarray", Stands.DECLARING, coarray, words=("on",)),
         Kind("template", Stands.DECLARING, template),
         Kind("distribute", Stands.DECLARING, distribute, words=("onto", "block", "cyclic", "gblock")),
+        Alone("template_fix", lower=template_fix, words=("block", "cyclic", "gblock")),
         Kind("align", Stands.DECLARING, align, words=("with",)),
         Kind("shadow", Stands.DECLARING, shadow),
         Kind("loop", Stands.ABOVE, loop, clauses=("on", "reduction"), words=LOOP_WORDS, shares_loop=True),

@@ -50,6 +50,7 @@ class Xmp(XmpWords):
         lowering.is_nodes = lambda name, at: self.find_nodes(name, at) is not None
         lowering.aligned = self.aligned.use
         lowering.is_aligned = self.aligned.has
+        lowering.aligned_descriptor = self.aligned.descriptor
         self.rewriter.coindexed = lambda node: self._coindexed(node)
         self.lower(d for d in self.directives if d.kind.stands is Stands.DECLARING)
         declare_all(self)

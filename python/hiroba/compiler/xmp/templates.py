@@ -5,7 +5,9 @@ Dimensions are kept in C's order, in which the last changes fastest; t(i,j) is w
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
+from ..core.declared import ARRAY, POINTER
 from ..core.found import Directive
 from ..core.shared import PREFIX, at_start
 from ..core.source import Source, one_line
@@ -44,19 +46,23 @@ def template(xmp: XmpWords, directive: Directive) -> None:
                 directive, f"cannot read the template `{each.strip()}`", "write t[100], t[0:100][0:50] or t(0:99,0:49)"
             )
             return
-        if any(part in (":", "") for part in parts):
-            xmp.error(
-                directive,
-                f"template `{found[1]}` has no extents, and template_fix is not supported",
-                "write the extents here: t[n], in a block after n has its value",
-            )
+        open_ = [part in (":", "") for part in parts]
+        if any(open_) and not all(open_):
+            text = f"template `{found[1]}` has extents in some dimensions only"
+            xmp.error(directive, text, "write : in all of them, and give them by template_fix; or give all here")
             return
         round_ = found[2].startswith("(")
-        pairs = [bounds(xmp, directive, part, round_) for part in parts]
+        name = f"{PREFIX}template_{found[1]}"
+        pairs = (
+            [(f"{name}.lower[{d}]", f"{name}.extent[{d}]") for d in range(len(parts))]
+            if any(open_)
+            else [bounds(xmp, directive, part, round_) for part in parts]
+        )
         scope = xmp.scope_of(directive)
         end = scope.end_byte if scope is not None else len(xmp.source.text)
+        in_block = scope is not None
         made = Template(
-            found[1], directive.at, end, round_, [p[0] for p in pairs], [p[1] for p in pairs], scope is not None
+            found[1], directive.at, end, round_, [p[0] for p in pairs], [p[1] for p in pairs], in_block, any(open_)
         )
         xmp.templates.append(made)
         xmp.write(directive, f"static xmp_template {made.variable} __attribute__((unused));")
@@ -101,35 +107,113 @@ def distribute(xmp: XmpWords, directive: Directive) -> None:
         text = f"{divided} dimensions of `{name}` are divided, and node array `{onto}` has {nodes.dims}"
         xmp.error(directive, text, "divide as many dimensions as the node array has, and give * for the others")
         return
-    for part in parts:
-        if not add_format(xmp, directive, made, part):
-            return
+    formats = [format_of(xmp, directive, part) for part in parts]
+    known = [f for f in formats if f is not None]
+    if len(known) < len(formats):
+        return
+    made.formats, made.widths = [f.word for f in known], [f.width for f in known]
+    made.divisions = [f.division for f in known]
+    made.later = made.later or any(f.is_open for f in known)
     made.onto = onto
     xmp.write(directive, define(xmp, directive, made))
 
 
-def add_format(xmp: XmpWords, directive: Directive, made: Template, text: str) -> bool:
+@dataclass(frozen=True)
+class Format:
+    """How a dimension is divided."""
+
+    word: str
+    width: str  # of cyclic, in C; of gblock the array of sizes as written
+    division: str  # C
+
+    @property
+    def is_open(self) -> bool:
+        return self.word == "gblock" and self.width == "*"
+
+
+def format_of(xmp: XmpWords, directive: Directive, text: str) -> Format | None:
     found = re.fullmatch(r"(\*|block|cyclic|gblock)\s*(?:\((.*)\))?", text, re.DOTALL | re.IGNORECASE)
     word = found[1].lower() if found is not None else ""
     if found is None or (word == "block" and found[2]) or (word == "gblock" and not found[2]):
-        xmp.error(directive, f"`{text}` is no format of a distribution", "write block, cyclic, cyclic(n) or *")
-        return False
-    if word == "gblock":
-        xmp.error(directive, "gblock is not supported", "write block, or cyclic(n)")
-        return False
-    made.formats.append(word)
-    made.widths.append(xmp.expression(directive, found[2]) if found[2] else "1")
-    return True
+        xmp.error(
+            directive, f"`{text}` is no format of a distribution", "write block, cyclic, cyclic(n), gblock(sizes) or *"
+        )
+        return None
+    width = found[2].strip() if found[2] else "1"
+    if word != "gblock":
+        width = xmp.expression(directive, width) if found[2] else "1"
+        return Format(word, width, f"{{{FORMATS[word]}, {width}, (void*)0, 0, 0}}")
+    if width == "*":
+        return Format(word, width, f"{{{FORMATS[word]}, 0, (void*)0, 0, 0}}")
+    fragment = xmp.fragment(directive, width)
+    if fragment is None:
+        return None
+    lowering, node = fragment
+    kind, sizes = lowering.reader.type_of(node), lowering.render(node)
+    if kind is None or kind.derived not in ((ARRAY,), (POINTER,)):
+        xmp.error(directive, f"`{width}` in gblock is no array of integers", "name one: int m[4], one size per node")
+        return None
+    many = f"(int64_t)(sizeof {sizes} / sizeof *{sizes})" if kind.derived == (ARRAY,) else "XMP_REST"
+    return Format(word, width, f"{{{FORMATS[word]}, 0, {sizes}, {many}, (int)sizeof *{sizes}}}")
 
 
 def define(xmp: XmpWords, directive: Directive, made: Template) -> str:
-    divisions = ", ".join(f"{{{FORMATS[f]}, {w}, (void*)0}}" for f, w in zip(made.formats, made.widths, strict=True))
+    zeros = ["0"] * made.dims
+    lower, extent = (zeros, zeros) if made.extent[0].startswith(made.variable) else (made.lower, made.extent)
     text = (
         f"{made.variable} = (xmp_template){{.name = {quoted(made.name)}, .place = {xmp.place(directive)},"
-        f" .dims = {made.dims}, .lower = {{{', '.join(made.lower)}}}, .extent = {{{', '.join(made.extent)}}},"
-        f" .onto = &{PREFIX}nodes_{made.onto}, .division = {{{divisions}}}}}; xmp_template_define(&{made.variable});"
+        f" .dims = {made.dims}, .lower = {{{', '.join(lower)}}}, .extent = {{{', '.join(extent)}}},"
+        f" .onto = &{PREFIX}nodes_{made.onto}, .division = {{{', '.join(made.divisions)}}},"
+        f" .later = {int(made.later)}}}; xmp_template_define(&{made.variable});"
     )
     return text if made.in_block else at_start(f"template_{made.name}", one_line(text))
+
+
+def template_fix(xmp: XmpWords, directive: Directive) -> None:
+    """Gives extents, and the sizes of gblock, to a template that was declared without them."""
+    found = re.fullmatch(
+        r"((?:\[[^\[\]]*\]\s*)*|\(.*?\)\s*)(?<!\w)(\w+)\s*([\[(].*)?", directive.words.strip(), re.DOTALL
+    )
+    if found is None:
+        xmp.error(directive, "cannot read this template_fix", "write template_fix t[n], or template_fix[block] t[n]")
+        return
+    made = known_template(xmp, directive, found[2])
+    if made is None or not made.formats:
+        return
+    if not made.later:
+        xmp.error(directive, f"template `{made.name}` has its extents already", f"declare it without: {made.name}[:]")
+        return
+    parts = xmp.in_c_order(found[3] or "")
+    formats = xmp.in_c_order(found[1])
+    for what, given in (("extents", parts), ("formats", formats)):
+        if given is None or (given and len(given) != made.dims):
+            text = f"`{made.name}` has {made.dims} dimensions, and {len(given or [])} {what} are given"
+            xmp.error(directive, text, "give one for each dimension, or none at all")
+            return
+    round_ = (found[3] or "").startswith("(")
+    pairs = [bounds(xmp, directive, part, round_) for part in parts or []]
+    divisions = fixed_divisions(xmp, directive, made, formats or [])
+    if divisions is None:
+        return
+    columns = [f"(const int64_t[]){{{', '.join(p[i] for p in pairs)}}}" if pairs else "(void*)0" for i in (0, 1)]
+    table = f"(const xmp_division[]){{{', '.join(divisions)}}}" if divisions else "(void*)0"
+    xmp.call(
+        directive, f"xmp_template_fix(&{made.variable}, {columns[0]}, {columns[1]}, {table}, {xmp.place(directive)});"
+    )
+
+
+def fixed_divisions(xmp: XmpWords, directive: Directive, made: Template, texts: list[str]) -> list[str] | None:
+    out = []
+    for d, text in enumerate(texts):
+        made_of = format_of(xmp, directive, text)
+        if made_of is None:
+            return None
+        if made_of.word != made.formats[d] or made_of.is_open:
+            message = f"`{text}` is given for a dimension of `{made.name}` that is distributed by {made.shown(d)}"
+            xmp.error(directive, message, "repeat the format of distribute; only gblock(*) gets its sizes here")
+            return None
+        out.append(made_of.division)
+    return out
 
 
 def template_range(xmp: XmpWords, directive: Directive, made: Template, text: str) -> list[tuple[str, str]] | None:

@@ -41,8 +41,10 @@ class Template:
     lower: list[str]
     extent: list[str]
     in_block: bool
+    later: bool = False  # template_fix gives its extents, or sizes of gblock
     formats: list[str] = field(default_factory=list)  # "block", "cyclic", "gblock", "*"; none before distribute
-    widths: list[str] = field(default_factory=list)
+    widths: list[str] = field(default_factory=list)  # of gblock the array of sizes
+    divisions: list[str] = field(default_factory=list)  # C for each dimension
     onto: str = ""
 
     @property
@@ -55,9 +57,7 @@ class Template:
 
     def shown(self, d: int) -> str:
         """Returns the format of a dimension, for messages."""
-        return self.formats[d] + (
-            f"({self.widths[d]})" if self.formats[d] == "cyclic" and self.widths[d] != "1" else ""
-        )
+        return self.formats[d] + (f"({self.widths[d]})" if self.widths[d] != "1" else "")
 
 
 @dataclass

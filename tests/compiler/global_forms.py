@@ -1,0 +1,132 @@
+"""Programs in XcalableMP's global view, each with forms that belong together; they print OK on any number of nodes."""
+
+# template_fix, xmp_malloc of aligned pointers, gblock, arrays of run-time size.
+LATER = """#include <stdio.h>
+#include <stdlib.h>
+#include <xmp.h>
+#pragma xmp nodes p[*]
+#pragma xmp nodes g[*][1]
+#pragma xmp template t[:]
+#pragma xmp template u(:,:)
+#pragma xmp template w[:]
+#pragma xmp template v[60]
+#pragma xmp distribute t[block] onto p
+#pragma xmp distribute u(cyclic(2),block) onto g
+#pragma xmp distribute w[gblock(*)] onto p
+#pragma xmp distribute v[gblock(*)] onto p
+static const int M = 12;
+double *a, (*b)[M] = NULL;
+extern int* far;
+int* far;
+static float waits[60];
+#pragma xmp align a[i] with t[i]
+#pragma xmp shadow a[1:2]
+#pragma xmp align b[i][j] with u(j,i)
+#pragma xmp align far[i] with w[i]
+#pragma xmp align waits[i] with v[i]
+#pragma xmp shadow waits[1]
+static double total(const double* x, int n) {
+#pragma xmp align x[i] with t[i]
+  double sum = 0;
+#pragma xmp loop on t[i] reduction(+:sum)
+  for (int i = 0; i < n; i++) sum += x[i];
+  return sum;
+}
+static int of_size(int n) {
+  int wrong = 0;
+#pragma xmp template s[n][2 * n]
+#pragma xmp distribute s[*][block] onto p
+  int c[n][2 * n], one[n];
+#pragma xmp align c[i][j] with s[i][j]
+#pragma xmp align one[i] with s[i][*]
+#pragma xmp shadow c[0][1]
+#pragma xmp loop (j) on s[*][j]
+  for (int j = 0; j < 2 * n; j++)
+    for (int i = 0; i < n; i++) c[i][j] = 100 * i + j;
+#pragma xmp reflect(c)
+#pragma xmp loop (j) on s[*][j] reduction(+:wrong)
+  for (int j = 1; j < 2 * n - 1; j++)
+    for (int i = 0; i < n; i++) wrong += c[i][j - 1] + c[i][j + 1] != 200 * i + 2 * j;
+  for (int i = 0; i < n; i++) one[i] = i;
+  return wrong + (sizeof c != sizeof(int) * n * n * 2) + (one[n - 1] != n - 1);
+}
+int main(int argc, char** argv) {
+  int wrong = 0, n = 40 + argc, m = M, nodes = xmp_num_nodes(), left = n;
+  int* sizes = malloc(sizeof(int) * nodes);
+  short half[16];
+  (void)argv;
+  for (int i = 0; i < nodes; i++) {
+    sizes[i] = i == nodes - 1 ? left : i == 1 ? 0 : n / (nodes + 1);
+    left -= sizes[i];
+    half[i] = i == 0 ? 60 - 2 * (nodes - 1) : 2;
+  }
+#pragma xmp template_fix[block] t[0:n]
+#pragma xmp TEMPLATE_FIX(cyclic(2),block) u(0:m-1,0:n)
+#pragma xmp template_fix[gblock(sizes)] w[n]
+#pragma xmp template_fix[gblock(half)] v
+  a = (double*)xmp_malloc(xmp_desc_of(a), n);
+  b = (double (*)[M])xmp_malloc(xmp_desc_of(b), n + 1, m);
+  far = xmp_malloc(xmp_desc_of(far), n);
+#pragma xmp loop on t[i]
+  for (int i = 0; i < n; i++) a[i] = i;
+  wrong += total(a, n) != n * (n - 1) / 2;
+#pragma xmp reflect(a) width(/ PERIODIC /1:2)
+#pragma xmp loop on t[i] reduction(+:wrong)
+  for (int i = 0; i < n; i++) wrong += a[i - 1] != (i + n - 1) % n || a[i + 2] != (i + 2) % n;
+#pragma xmp loop (i,j) on u(j,i)
+  for (int i = 1; i <= n; i++)
+    for (int j = 0; j < m; j++) b[i][j] = 100 * i + j;
+  int mine = 0;
+#pragma xmp loop on w[i] reduction(+:mine)
+  for (int i = 0; i < n; i++) far[i] = 3 * i, mine++;
+  wrong += mine != n;
+#pragma xmp loop on v[i]
+  for (int i = 59; i >= 0; i--) waits[i] = i;
+#pragma xmp reflect(waits)
+#pragma xmp loop on v[i] reduction(+:wrong)
+  for (int i = 1; i < 59; i++) wrong += waits[i - 1] + waits[i + 1] != 2 * i;
+  double all[n];
+  int every[n];
+#pragma xmp gmove
+  all[:] = b[1:n][3];
+#pragma xmp gmove
+  every[0:n] = far[0:n];
+  for (int i = 0; i < n; i++) wrong += all[i] != 100 * (i + 1) + 3 || every[i] != 3 * i;
+#pragma xmp gmove
+  a[0:n:1] = all[n - 1:n:-1];
+  wrong += total(a, n) != 100.0 * n * (n + 1) / 2 + 3 * n;
+  wrong += of_size(9) + of_size(14);
+  xmp_free(a);
+  a = xmp_malloc(xmp_desc_of(a), n - 1);
+#pragma xmp loop on t[i]
+  for (int i = 0; i < n - 1; i++) a[i] = 1;
+  wrong += total(a, n - 1) != n - 1;
+  xmp_free(xmp_desc_of(a));
+#pragma xmp reduction(+:wrong)
+  if (xmpc_node_num() == 0) puts(wrong ? "wrong" : "OK");
+  return wrong != 0;
+}
+"""
+PROGRAMS = {"later": LATER}
+
+# A header with what template_fix gives in one file, and all files use.
+HEADER = """#include <xmp.h>
+#pragma xmp nodes p[*]
+#pragma xmp template t[:]
+#pragma xmp distribute t[block] onto p
+extern double* shared;
+#pragma xmp align shared[i] with t[i]
+#pragma xmp shadow shared[1]
+void fill(int n);
+"""
+FILES = {
+    "common.h": HEADER,
+    "one.c": '#include "common.h"\nvoid fill(int n) {\n#pragma xmp loop on t[i]\n'
+    "  for (int i = 0; i < n; i++) shared[i] = i;\n}\n",
+    "two.c": '#include <stdio.h>\n#include "common.h"\ndouble* shared;\nint main(void) {\n'
+    "  double sum = 0;\n#pragma xmp template_fix t[100]\n"
+    "  shared = xmp_malloc(xmp_desc_of(shared), 100);\n  fill(100);\n"
+    "#pragma xmp reflect(shared)\n#pragma xmp loop on t[i] reduction(+:sum)\n"
+    "  for (int i = 1; i < 99; i++) sum += shared[i - 1] + shared[i + 1];\n"
+    '  if (xmpc_node_num() == 0) puts(sum == 9702 ? "OK" : "wrong");\n}\n',
+}
