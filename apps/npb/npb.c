@@ -7,9 +7,9 @@
 
 enum { WRONG = 1, BAD_INPUT = 2 }; /* exit statuses */
 
-uint64_t npb_random_after(uint64_t count) {
+uint64_t npb_random_after(uint64_t seed, uint64_t count) {
   const uint64_t mask = (UINT64_C(1) << NPB_BITS) - 1;
-  uint64_t x = npb_seed, power = npb_multiplier;
+  uint64_t x = seed, power = npb_multiplier;
   for (; count != 0; count /= 2) {
     if (count % 2 != 0) x = x * power & mask;
     power = power * power & mask;

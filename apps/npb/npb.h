@@ -35,15 +35,15 @@ typedef struct npb {
 /* x <- a x mod 2^46, as all NPB draw their numbers, which are x / 2^46: in whole numbers, so the same bits everywhere.
  */
 enum { NPB_BITS = 46 };
-static const uint64_t npb_seed = 314159265, npb_multiplier = 1220703125;
+static const uint64_t npb_seed = 314159265, npb_multiplier = 1220703125; /* EP has another seed */
 
 static inline uint64_t npb_random(uint64_t* x) {
   *x = *x * npb_multiplier & ((UINT64_C(1) << NPB_BITS) - 1);
   return *x;
 }
 
-/* The state after `count` numbers have been drawn. */
-uint64_t npb_random_after(uint64_t count);
+/* The state after `count` numbers have been drawn from `seed` on. */
+uint64_t npb_random_after(uint64_t seed, uint64_t count);
 
 /* Reads the command line. `accumulates`: the program knows --accumulate. */
 void npb_begin(npb* n, const char* benchmark, const char* program, npb_team team, bool accumulates, int argc,

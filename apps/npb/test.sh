@@ -6,7 +6,7 @@
 #   test.sh BIN refused PROGRAM SHAPE PATTERN       it cannot run in that shape, and says so
 #   test.sh BIN notices PROGRAM SHAPE OLD NEW       with a mistake in its source, NEW for OLD, it finds itself wrong
 #
-# BIN: the folder with the programs. SHAPE: RANKS, or with coarrays RANKS-NODES or RANKS-NODES-TRANSPORT.
+# BIN: the folder with the programs. SHAPE: RANKS, or with XcalableMP RANKS-NODES or RANKS-NODES-TRANSPORT.
 set -euo pipefail
 bin=$1 what=$2 program=$3 shape=$4
 shift 4
@@ -37,7 +37,7 @@ run() { # ARGUMENTS...
     *_mpi) # the sanitizers know nothing of what MPI keeps until the end
       ASAN_OPTIONS=detect_leaks=0 mpirun -n "$ranks" --allow-run-as-root --oversubscribe --bind-to none \
         --mca mpi_yield_when_idle 1 "$bin/$program" "$@" ;;
-    *_xmp) "$bin/hirobarun" -n "$ranks" --nodes "$nodes" "${options[@]}" "$bin/$program" "$@" ;;
+    *_xmp | *_global) "$bin/hirobarun" -n "$ranks" --nodes "$nodes" "${options[@]}" "$bin/$program" "$@" ;;
     *) fail "unknown program $program" ;;
   esac
 }

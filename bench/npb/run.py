@@ -1,5 +1,6 @@
-"""IS and CG of the NPB with coarrays against the same with MPI, in tables like the XcalableMP paper's: time, and the
-share of it that goes into communication, over ranks and layers; "+=" is CG with put-accumulate.
+"""IS and CG of the NPB with coarrays, and CG in XcalableMP's global view, against the same with MPI, in tables like
+the XcalableMP paper's: time, and the share of it that goes into communication, over ranks and layers; "+=" is CG with
+put-accumulate.
 
 Every run is verified against the published constants; a wrong one ends the benchmark. `--hosts` adds two test hosts.
 """
@@ -21,7 +22,7 @@ from harness import BenchmarkError, Contestant, Samples, Target
 from hosts import Hosts, Unavailable
 from layers import Layer
 
-RIVAL = "mpi"
+RIVAL, GLOBAL = "mpi", "global view"
 BENCHMARKS = ("is", "cg")
 CLASSES = ("A", "B")
 RANKS = (1, 2, 4)
@@ -43,11 +44,18 @@ class Place:
         return Contestant(RIVAL, [*harness.mpirun(ranks), *self.program(benchmark, "mpi", letter)], harness.threads(1))
 
     def ours(
-        self, benchmark: str, letter: str, ranks: int, nodes: int = 1, layer: Layer | None = None, put: bool = False
+        self,
+        benchmark: str,
+        letter: str,
+        ranks: int,
+        nodes: int = 1,
+        layer: Layer | None = None,
+        put: bool = False,
+        variant: str = "xmp",
     ) -> Contestant:
-        where = "coarrays" if layer is None else layer.name
+        where = GLOBAL if variant == "global" else "coarrays" if layer is None else layer.name
         name = (f"{where} +=" if put else where) + (f", {nodes} nodes" if nodes > 1 else "")
-        command = [*layers.hirobarun(self.build, ranks, nodes, layer), *self.program(benchmark, "xmp", letter)]
+        command = [*layers.hirobarun(self.build, ranks, nodes, layer), *self.program(benchmark, variant, letter)]
         return Contestant(name, [*command, *(["--accumulate"] if put else [])], harness.threads(1))
 
     def over_hosts(self, benchmark: str, letter: str) -> list[Contestant]:
@@ -73,10 +81,12 @@ class Place:
 
 
 def contestants(place: Place, benchmark: str, letter: str, ranks: int, everywhere: bool) -> list[Contestant]:
-    """MPI and coarrays on one node; and, if there are ranks for two nodes, coarrays on all layers."""
+    """MPI, coarrays and the global view on one node; and, if there are ranks for two nodes, coarrays on all layers."""
     puts = (False, True) if benchmark == "cg" else (False,)
     found = [place.mpi(benchmark, letter, ranks)]
     found += [place.ours(benchmark, letter, ranks, put=put) for put in puts]
+    if benchmark == "cg":
+        found += [place.ours(benchmark, letter, ranks, n, variant="global") for n in range(1, min(ranks, 2) + 1)]
     if everywhere and ranks > 1:
         found += [place.ours(benchmark, letter, ranks, 2, layer, put) for layer in place.layers for put in puts]
     return found
@@ -133,6 +143,9 @@ def targets(samples: dict[str, Samples], counted: dict[str, int], letters: list[
             )
             what = f"{benchmark.upper()} class {letter}, 2 ranks: coarrays / {RIVAL}"
             found.append(Target(what, part.ratio("coarrays", RIVAL), 0.95, why_not=why))
+            if benchmark == "cg":
+                over = part.ratio(GLOBAL, RIVAL)
+                found.append(Target(f"CG class {letter}, 2 ranks: {GLOBAL} / {RIVAL}", over, 1.05, why_not=why))
         ratio = counted[f"{benchmark}_xmp"] / counted[f"{benchmark}_mpi"]
         found.append(Target(f"lines of {benchmark.upper()}: coarrays / {RIVAL}", ratio, 0.8))
     return found

@@ -165,7 +165,7 @@ static void make_matrix(cg_job* job, npb* n) {
   all.place = npb_memory(n, order * (size_t)all.most, sizeof *all.place);
   all.with = npb_memory(n, order * (size_t)all.most, sizeof *all.with);
   bool* seen = npb_memory(n, order, sizeof *seen);
-  uint64_t random = npb_random_after(1);
+  uint64_t random = npb_random_after(npb_seed, 1);
   for (int i = 0; i < job->order; i++) draw(job, &random, i, seen, &all);
   free(seen);
 
@@ -190,28 +190,50 @@ static void make_matrix(cg_job* job, npb* n) {
   free(all.with);
 }
 
-cg_job cg_begin(npb* n, cg_sum* sum, cg_exchange* exchange) {
-  const int ranks = n->team.count;
-  npb_require(n, (ranks & (ranks - 1)) == 0,
-              "%d ranks are no power of two, which a hypercube needs; start 1, 2, 4, ...", ranks);
-  const struct class_constants* c = constants;
-  while (c->name != n->class) c++;
-  cg_job job = {.sum = sum, .exchange = exchange, .n = n, .me = n->team.rank};
-  job.order = c->order;
-  job.nonzeroes = c->nonzeroes;
-  job.iterations = c->iterations;
-  job.shift = c->shift;
-  job.expected = c->expected;
-  take_place(&job, n->team.rank, ranks);
-  npb_require(n, job.order / job.rows >= 2, "%d ranks are too many for a matrix of order %d; start fewer", ranks,
-              job.order);
-  make_matrix(&job, n);
+static void announce(const cg_job* job, const npb* n) {
   if (n->team.rank == 0 && !n->json)
     printf(
         "\n %s: class %c, order %d, %d iterations, %d x %d ranks\n\n   iteration           ||r||                 "
         "zeta\n",
-        n->program, n->class, job.order, job.iterations, job.rows, job.cols);
+        n->program, n->class, job->order, job->iterations, job->rows, job->cols);
+}
+
+cg_job cg_of_class(const npb* n) {
+  const struct class_constants* c = constants;
+  while (c->name != n->class) c++;
+  return (cg_job){.n = n,
+                  .me = n->team.rank,
+                  .order = c->order,
+                  .nonzeroes = c->nonzeroes,
+                  .iterations = c->iterations,
+                  .shift = c->shift,
+                  .expected = c->expected};
+}
+
+cg_job cg_begin(npb* n, cg_sum* sum, cg_exchange* exchange) {
+  const int ranks = n->team.count;
+  npb_require(n, (ranks & (ranks - 1)) == 0,
+              "%d ranks are no power of two, which a hypercube needs; start 1, 2, 4, ...", ranks);
+  cg_job job = cg_of_class(n);
+  job.sum = sum;
+  job.exchange = exchange;
+  take_place(&job, n->team.rank, ranks);
+  npb_require(n, job.order / job.rows >= 2, "%d ranks are too many for a matrix of order %d; start fewer", ranks,
+              job.order);
+  make_matrix(&job, n);
+  announce(&job, n);
   return job;
+}
+
+void cg_take_rows(cg_job* job, npb* n, int first, int height, int most) {
+  job->rows = n->team.count;
+  job->cols = 1;
+  job->first_row = first;
+  job->height = height;
+  job->most_height = most;
+  job->width = job->order;
+  make_matrix(job, n);
+  announce(job, n);
 }
 
 /* ---- work, and the end ------------------------------------------------------------------------------------------- */
@@ -273,7 +295,11 @@ static double conjugate_gradient(const cg_job* job, npb* n, const fields* v) {
   return sqrt(dot(job, n, r, r));
 }
 
-static int finish(const cg_job* job, npb* n, double zeta) {
+void cg_report(const npb* n, int pass, double residual, double zeta) {
+  if (pass > 0 && n->team.rank == 0 && !n->json) printf("    %5d       %20.14E %20.13f\n", pass, residual, zeta);
+}
+
+int cg_finish(const cg_job* job, npb* n, double zeta) {
   const double error = fabs(zeta - job->expected) / job->expected, order = job->order;
   const double per_row = job->nonzeroes * (job->nonzeroes + 1.0);
   const double operations = 1e-6 * 2 * job->iterations * order * (3 + per_row + CG_STEPS * (5 + per_row) + 3);
@@ -296,8 +322,8 @@ int cg_run(cg_job* job, npb* n) {
     zeta = job->shift + 1 / dot(job, n, v.x, v.z);
     const double norm = sqrt(dot(job, n, v.z, v.z));
     for (int j = 0; j < job->width; j++) v.x[j] = v.z[j] / norm;
-    if (pass > 0 && n->team.rank == 0 && !n->json) printf("    %5d       %20.14E %20.13f\n", pass, residual, zeta);
+    cg_report(n, pass, residual, zeta);
   }
   npb_stop(n);
-  return finish(job, n, zeta);
+  return cg_finish(job, n, zeta);
 }

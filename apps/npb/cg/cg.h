@@ -62,4 +62,12 @@ static inline cg_rows cg_lacks(const cg_job* job, int step) {
 /* Iterates, on the clock, verifies and reports. Returns the exit status. Collective. */
 int cg_run(cg_job* job, npb* n);
 
+/* For a program that divides the matrix and iterates by itself: the job without a matrix; that with all columns of the
+ * rows [first, first + height), of which ranks have at most `most`; a line for each pass, of which the first, 0, is to
+ * warm up; and the end. */
+cg_job cg_of_class(const npb* n);
+void cg_take_rows(cg_job* job, npb* n, int first, int height, int most);
+void cg_report(const npb* n, int pass, double residual, double zeta);
+int cg_finish(const cg_job* job, npb* n, double zeta);
+
 #endif

@@ -76,7 +76,7 @@ is_job is_begin(npb* n, int* sizes, is_exchange* exchange) {
   job.keys = npb_array(n, most, sizeof(int));
   job.sorted = npb_array(n, most, sizeof(int));
   job.rank = npb_array(n, (size_t)job.width, sizeof(int));
-  uint64_t x = npb_random_after(4 * (uint64_t)job.first);
+  uint64_t x = npb_random_after(npb_seed, 4 * (uint64_t)job.first);
   for (int i = 0; i < job.count; i++) {
     uint64_t sum = npb_random(&x);
     for (int k = 1; k < 4; k++) sum += npb_random(&x);
