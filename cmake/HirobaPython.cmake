@@ -1,4 +1,4 @@
-# What the wheel of `pip install .` has beside the package python/hiroba, in its folder native/: the library, the
+# What the wheel of `pip install .` has beside the package python/hiroba, in its folder native/: the libraries, the
 # launcher, and the plug-ins for networks that are found here. pyproject.toml names the component and the target.
 set(programs hirobarun hiroba_tool)
 set(agents reach guard)
@@ -8,9 +8,11 @@ foreach(plugin ${plugins})
     list(APPEND wires hiroba_wire_${plugin})
   endif()
 endforeach()
-add_custom_target(python_package DEPENDS hiroba ${programs} ${agents} ${wires})
-# One file: wheels have no links.
-install(FILES $<TARGET_FILE:hiroba> RENAME libhiroba.so DESTINATION lib COMPONENT python EXCLUDE_FROM_ALL)
+add_custom_target(python_package DEPENDS hiroba hiroba_sparse ${programs} ${agents} ${wires})
+# One file for each: wheels have no links.
+foreach(library hiroba hiroba_sparse)
+  install(FILES $<TARGET_FILE:${library}> RENAME lib${library}.so DESTINATION lib COMPONENT python EXCLUDE_FROM_ALL)
+endforeach()
 install(TARGETS ${programs} RUNTIME DESTINATION bin COMPONENT python EXCLUDE_FROM_ALL)
 install(TARGETS ${agents} RUNTIME DESTINATION lib/hiroba COMPONENT python EXCLUDE_FROM_ALL)
 if(wires)

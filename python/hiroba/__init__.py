@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hiroba.collectives import *  # noqa: F403
     from hiroba.files import *  # noqa: F403
     from hiroba.job import *  # noqa: F403
+    from hiroba.linear import *  # noqa: F403
     from hiroba.mpi import *  # noqa: F403
     from hiroba.parallel import *  # noqa: F403
     from hiroba.tasks import *  # noqa: F403
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"  # that of the library, which is compared at the start
 
-MODULES = ("job", "arrays", "parallel", "collectives", "whole", "tasks", "files", "mpi")
+MODULES = ("job", "arrays", "parallel", "collectives", "whole", "tasks", "files", "linear", "mpi")
 OTHER = ("commands", "compiler", "devices", "notebook", "report")  # parts of the package that start no job
 
 

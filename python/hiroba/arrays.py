@@ -106,10 +106,7 @@ class Array(np.ndarray):
     def free(self) -> None:
         """Frees the memory; this array and all its views raise an exception from now on. Collective."""
         array = self._whole("free")
-        for each in gc.get_objects():
-            if type(each) is Array and table.at(table.address_of(each)) is array:
-                each.__class__ = FreedArray  # type: ignore[assignment]
-        table.remove(array)
+        forget(array)
         library.sms_free(array.address)
 
     def stats(self) -> dict[str, int]:
@@ -300,13 +297,27 @@ def empty(
         library.sms_set_scalar(address, scalar)
     if homes is not None:
         library.sms_set_homes(address, HOMES[homes])
-    bytes_, whole = math.prod(dim) * kind.itemsize, tuple(max(1, n) for n in lengths) or (1,)
-    table.add(table.Shared(address, bytes_, math.prod(lengths), whole, kind, name or place))
-    memory = (ctypes.c_char * bytes_).from_address(address)
-    return Array(lengths, kind, memory)  # type: ignore[arg-type]
+    return of_memory(address, lengths, kind, name or place)
 
 
 zeros = empty
+
+
+def of_memory(address: int, shape: tuple[int, ...], dtype: np.dtype, name: str) -> Array:
+    """Makes an array of memory that the library has allocated for it."""
+    whole = tuple(max(1, n) for n in shape) or (1,)
+    bytes_ = math.prod(whole) * dtype.itemsize
+    table.add(table.Shared(address, bytes_, math.prod(shape), whole, dtype, name))
+    memory = (ctypes.c_char * bytes_).from_address(address)
+    return Array(shape, dtype, memory)  # type: ignore[arg-type]
+
+
+def forget(array: table.Shared) -> None:
+    """Makes all views of an array that is freed raise exceptions."""
+    for each in gc.get_objects():
+        if type(each) is Array and table.at(table.address_of(each)) is array:
+            each.__class__ = FreedArray  # type: ignore[assignment]
+    table.remove(array)
 
 
 def filled(out: Array, value: Any) -> Array:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from hiroba.job import library, rank, size
+from hiroba.job import library, rank, size, stand_at
 from hiroba.library import INT, LONG, POINTER, Handle, declare
 from hiroba.places import calling_place
 from hiroba.requests import Request
@@ -65,11 +65,10 @@ declare(library, {f"hiroba_i{name}": (None, *words, POINTER, POINTER) for name, 
 
 
 def start(name: str, words: tuple, used: tuple, result: Any = lambda: None) -> Request:
-    place = calling_place().encode()
-    ctypes.c_char_p.in_dll(library, "hiroba_place").value = place
+    stand_at(calling_place())
     handle = Handle()
     getattr(library, f"hiroba_i{name}")(*words, ALL, ctypes.byref(handle))
-    return Request(handle, (*used, place), result)
+    return Request(handle, used, result)
 
 
 def operator(op: str, dtype: np.dtype) -> int:

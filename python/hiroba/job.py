@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import functools
 import os
 import signal
 import sys
@@ -70,11 +71,27 @@ class Interrupts:
             fail(f"Interrupted in a call that does not end (most recent call last):\n{lines}KeyboardInterrupt")
 
 
+@functools.cache
+def encoded(place: str) -> bytes:
+    """The text lives as long as the program, because the library keeps the address."""
+    return place.encode()
+
+
+def stand_at(place: str) -> None:
+    """Says where the next call of this thread is, for messages of functions that have no argument for it."""
+    ctypes.c_char_p.in_dll(library, "hiroba_place").value = encoded(place)
+
+
 def report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     """Ends the job with the traceback of an exception."""
     import traceback
 
     fail("".join(traceback.format_exception(kind, error, trace)), trace)
+
+
+def fail_with(error: BaseException) -> None:
+    """The same, for functions that the library calls, through which an exception cannot pass."""
+    report(type(error), error, error.__traceback__)
 
 
 def fail(text: str, trace: TracebackType | None = None) -> None:
@@ -87,8 +104,7 @@ def fail(text: str, trace: TracebackType | None = None) -> None:
     text = text.rstrip()
     if len(text) + len(last) > MOST_TEXT:
         text = "...\n" + text[-(MOST_TEXT - len(last)) :]
-    # The thread's variable for places of calls.
-    ctypes.c_char_p.in_dll(library, "hiroba_place").value = place.encode()
+    stand_at(place)
     library.hiroba_fail(f"{last}\n{text}".encode())
 
 

@@ -129,6 +129,11 @@ def built(here: pathlib.Path) -> list[pathlib.Path]:
     ]
 
 
+def load_beside(name: str) -> ctypes.CDLL:
+    """Loads another library of the same installation."""
+    return ctypes.CDLL(str(pathlib.Path(path()).with_name(name)))
+
+
 def is_preloaded() -> bool:
     return hasattr(ctypes.CDLL(None), "sms_startup")
 

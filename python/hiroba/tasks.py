@@ -65,9 +65,7 @@ def run(number: int) -> None:
     try:
         bodies.pop(number)()
     except BaseException as error:
-        import traceback
-
-        job.fail("".join(traceback.format_exception(error)), error.__traceback__)
+        job.fail_with(error)
 
 
 def section_of(view: np.ndarray) -> Section:
