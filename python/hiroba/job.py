@@ -115,7 +115,9 @@ def end() -> None:
 
 
 def ended_by_error() -> bool:
-    return getattr(sys, "last_value", None) is not None and not hasattr(sys, "ps1")
+    """Whether an exception has ended the program that `report` has not got, because another hook has. Test runners set
+    last_value, too, and go on."""
+    return sys.excepthook is not report and getattr(sys, "last_value", None) is not None and not hasattr(sys, "ps1")
 
 
 def in_child() -> None:

@@ -73,6 +73,12 @@ def crash_with_faulthandler() -> None:
     ctypes.string_at(16)
 
 
+def goes_on_after_a_failed_test() -> None:
+    """As pytest does."""
+    sys.last_value = ValueError("of a test")
+    print("well")
+
+
 def exits() -> None:
     sys.exit(3)
 

@@ -79,6 +79,9 @@ class Endings(unittest.TestCase):
         self.assertIn("in crash_with_faulthandler", job.stderr)
         self.assertNotIn("corrupted", job.stderr)
 
+    def test_test_runners(self) -> None:
+        self.works("goes_on_after_a_failed_test")
+
     def test_status(self) -> None:
         self.assertEqual(self.run_case("exits").returncode, 3)
 
