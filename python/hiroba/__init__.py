@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hiroba.arrays import *  # noqa: F403
     from hiroba.collectives import *  # noqa: F403
     from hiroba.files import *  # noqa: F403
+    from hiroba.fourier import *  # noqa: F403
     from hiroba.job import *  # noqa: F403
     from hiroba.linear import *  # noqa: F403
     from hiroba.mpi import *  # noqa: F403
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"  # that of the library, which is compared at the start
 
-MODULES = ("job", "arrays", "parallel", "collectives", "whole", "tasks", "files", "linear", "mpi")
+MODULES = ("job", "arrays", "parallel", "collectives", "whole", "fourier", "tasks", "files", "linear", "mpi")
 OTHER = ("commands", "compiler", "devices", "notebook", "report")  # parts of the package that start no job
 
 

@@ -59,10 +59,16 @@ def dot(one: Array, other: np.ndarray) -> Any:
     have = part_of(one, "dot")
     if one.shape != other.shape:
         raise ValueError(f"dot: shapes {one.shape} and {other.shape} differ")
-    also = other[one.box()] if one.ndim > 0 else other.reshape(1)[: have.size]
-    if isinstance(also, Array) and also.size > 0:
-        also.preload()
-    return allreduce(np.dot(have.ravel(), np.asarray(also).ravel()))
+    also = fetched(other[one.box()] if one.ndim > 0 else other.reshape(1)[: have.size])
+    return allreduce(np.dot(have.ravel(), also.ravel()))
+
+
+def fetched(view: np.ndarray) -> np.ndarray:
+    """The same memory, after one request for all of it instead of one for each page."""
+    array = table.at(table.address_of(view))
+    if isinstance(view, Array) and view.size > 0 and array and table.runs_if_box(view, array):
+        view.preload()
+    return np.asarray(view)
 
 
 def norm(array: Array) -> float:

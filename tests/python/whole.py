@@ -49,6 +49,28 @@ def sorting() -> None:
     text.free()
 
 
+def transforms() -> None:
+    draw = np.random.default_rng(7)
+    for shape in ((12, 10), (3, 50), (8, 4, 6), (1, 5), (60,), (7,), (64,), (1,)):
+        whole = draw.normal(size=shape) + 1j * draw.normal(size=shape)
+        known = np.fft.fftn(whole)
+        for split in range(len(shape)):
+            a = hiroba.array(whole, split=split)
+            b = hiroba.fft(a, split=-1)
+            assert np.allclose(b, known) and b.dtype == complex
+            back = hiroba.fft(b, inverse=True)
+            assert np.allclose(back, whole) and back.box() == hiroba.zeros(shape).box()
+            for each in (a, b, back):
+                each.free()
+    real = draw.normal(size=(6, 20)).astype("f4")
+    a = hiroba.array(real)
+    part, line = hiroba.fft(a[::2, 3:]), hiroba.fft(a[1, ::2])
+    assert part.dtype == np.complex64 and np.allclose(part, np.fft.fftn(real[::2, 3:]), atol=1e-4)
+    assert np.allclose(line, np.fft.fft(real[1, ::2]), atol=1e-4)
+    for each in (a, part, line):
+        each.free()
+
+
 def tasks() -> None:
     a, b = hiroba.from_function(lambda i: i, 20), hiroba.zeros(20)
     for step in range(4):
@@ -128,7 +150,7 @@ def hdf5(name: pathlib.Path, whole: np.ndarray) -> None:
     b.free()
 
 
-for test in (reductions, sorting, tasks, files):
+for test in (reductions, sorting, transforms, tasks, files):
     test()
 if me == 0:
     print("done")
