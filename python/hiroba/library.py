@@ -11,11 +11,14 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
-import pathlib
 import sys
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import hiroba
+from hiroba.places import PACKAGE
+
+if TYPE_CHECKING:
+    import pathlib
 
 TUNABLES = "glibc.rtld.optional_static_tls=4096"  # docs/dependencies.md, jemalloc
 STARTED_AGAIN = "HIROBA_PYTHON_PRELOADED"
@@ -115,6 +118,8 @@ FUNCTIONS = {
 
 def path() -> str:
     """Where the library is: beside an installed package, in a wheel, or where the system looks for libraries."""
+    import pathlib
+
     here = pathlib.Path(__file__).resolve().parent
     for file in (here / "native" / "lib" / "libhiroba.so", here.parents[2] / "libhiroba.so", *built(here)):
         if file.exists():
@@ -124,9 +129,8 @@ def path() -> str:
 
 def built(here: pathlib.Path) -> list[pathlib.Path]:
     """A tree that is used in place: that of the shell's paths, `./dev env`."""
-    return [
-        pathlib.Path(folder) / "libhiroba.so" for folder in os.environ.get("LD_LIBRARY_PATH", "").split(":") if folder
-    ]
+    folders = os.environ.get("LD_LIBRARY_PATH", "").split(":")
+    return [here.joinpath(folder, "libhiroba.so") for folder in folders if folder]
 
 
 def load_beside(name: str) -> ctypes.CDLL:
@@ -175,7 +179,7 @@ def check_version(library: ctypes.CDLL) -> None:
         version = library.hiroba_version().decode()
     if version != hiroba.__version__:
         raise ImportError(
-            f"the package hiroba in {pathlib.Path(__file__).parent} is of version {hiroba.__version__}, and libhiroba "
+            f"the package hiroba in {PACKAGE} is of version {hiroba.__version__}, and libhiroba "
             f"of version {version}; use both of one installation"
         )
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pathlib
 import sys
 from types import FrameType
 
-PACKAGE = str(pathlib.Path(__file__).parent)
+PACKAGE = __file__.rpartition("/")[0]
 
 
 def calling_frame() -> FrameType | None:
