@@ -64,6 +64,19 @@ class Array(np.ndarray):
             return self.reshape(1).local
         return self[self.box()]
 
+    def halo(self, width: int = 1) -> Array:
+        """The elements of this rank with those at most `width` away along the axes that are divided, as a view: what a
+        stencil reads. Empty if the rank has none. view[1:-1] are then the inner elements of the array that are this
+        rank's, if the width is 1."""
+        if width < 0:
+            raise ValueError(f"halo({width}): a width of 0 or more")
+        box = self.box()
+        if any(each.start == each.stop for each in box):
+            return self[box]
+        axes = zip(box, self.shape, strict=True)
+        wide = (slice(max(each.start - width, 0), min(each.stop + width, n)) for each, n in axes)
+        return self[tuple(wide)]
+
     def home(self, index: SupportsIndex | Sequence[int]) -> int:
         """The rank that has an element."""
         indices = (index,) if isinstance(index, SupportsIndex) else tuple(index)

@@ -42,6 +42,26 @@ def parts() -> None:
         a.free()
 
 
+def halos() -> None:
+    for shape, split in (((7, 5), 0), ((7, 5), 1), ((6, 4), None), ((2, 3), 0)):
+        a = hiroba.from_function(lambda i, j: 100 * i + j, shape, int, split=split)
+        box, halo = a.box(), a.halo(2)
+        if any(each.start == each.stop for each in box):
+            assert halo.size == 0
+            continue
+        first = [max(each.start - 2, 0) for each in box]
+        end = [min(each.stop + 2, n) for each, n in zip(box, shape, strict=True)]
+        assert (halo == a[first[0] : end[0], first[1] : end[1]]).all()
+        assert hiroba.is_shared(halo) and (a.halo(0) == a.local).all()
+    if hiroba.size > 1:
+        a = hiroba.zeros((9, 9))
+        b = hiroba.zeros((9, 9))
+        b.halo()[1:-1] = a.halo()[:-2] + 1  # the inner rows of all ranks
+        hiroba.barrier()
+        assert (b[1:-1] == 1).all() and not b[0].any() and not b[-1].any()
+    raises(ValueError, "width", lambda: a.halo(-1))
+
+
 def parts_of_views() -> None:
     a = hiroba.from_function(lambda i, j: 100 * i + j, (12, 9), int)
     assert (a == np.fromfunction(lambda i, j: 100 * i + j, (12, 9))).all()
@@ -151,7 +171,7 @@ def moving() -> None:
     a.free()
 
 
-for test in (parts, parts_of_views, numpy_functions, types, refused, freeing, moving):
+for test in (parts, halos, parts_of_views, numpy_functions, types, refused, freeing, moving):
     test()
 if hiroba.rank == 0:
     print("done")
