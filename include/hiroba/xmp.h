@@ -65,8 +65,8 @@ int xmp_this_image(void), xmpc_this_image(void), xmpc_node_num(void), xmpc_all_n
 typedef struct xmp_nodes {
   const char *name, *place;
   int dims;
-  int extent[XMP_DIMS];                /* one of them may be 0: as many as the number of images allows */
-  int first_fastest;                   /* the form p(2,*), in which the first index changes fastest */
+  int extent[XMP_DIMS]; /* 0 (*): as many as the images allow; of several, the earlier ones at least as many */
+  int first_fastest;    /* the form p(2,*), in which the first index changes fastest */
   const struct xmp_node_reference* of; /* nodes p[..] = q[1:2][*]; NULL: the executing set; XMP_ALL_NODES */
   xmp_images images;                   /* set by xmp_nodes_define, in the order of the array */
   int has_communicator;                /* of these images, in the bytes of: */

@@ -94,8 +94,8 @@ typedef struct xmp_aligned {
 /* Ends the job if the array does not fit the template. Not collective, but all images call it alike. Returns NULL if
  * the template is not fixed yet; xmp_template_fix then allocates the array. */
 void* xmp_aligned_allocate(xmp_aligned* array);
-/* For a pointer: xmp_malloc(xmp_desc_of(a), n, m) gives the extents, and allocates; all but the first must be those that
- * the descriptor has. xmp_free(a) and xmp_free(xmp_desc_of(a)) free it. */
+/* For a pointer: xmp_malloc(xmp_desc_of(a), n, m) gives the extents, and allocates; all but the first must be those
+ * that the descriptor has. xmp_free(a) and xmp_free(xmp_desc_of(a)) free it. */
 void xmp_aligned_describe(xmp_aligned* array);
 void xmp_aligned_free(xmp_aligned* array, const char* place);
 /* Ends the job if an array has no memory. */

@@ -107,7 +107,97 @@ int main(int argc, char** argv) {
   return wrong != 0;
 }
 """
-PROGRAMS = {"later": LATER}
+# Members of structures, and several `*` in a node array.
+MEMBERS = """#include <stdio.h>
+#include <xmp.h>
+#pragma xmp nodes p[*][*]
+#pragma xmp template t[24][36]
+#pragma xmp distribute t[block][cyclic] onto p
+struct grid { int id; double a[24][36]; int (*b)[36]; };
+static struct grid s;
+extern struct grid far;
+struct grid far;
+#pragma xmp align s.a[i][j] with t[i][j]
+#pragma xmp shadow s.a[1][0]
+#pragma xmp align s.b[i][j] with t[i][j]
+#pragma xmp align far.a[i][j] with t[i][j]
+static int sum_of(int b[24][36]) {
+#pragma xmp align b[i][j] with t[i][j]
+  int sum = 0;
+#pragma xmp loop (i,j) on t[i][j] reduction(+:sum)
+  for (int i = 0; i < 24; i++)
+    for (int j = 0; j < 36; j++) sum += b[i][j];
+  return sum;
+}
+int main(void) {
+  struct { float c[24]; } here;
+#pragma xmp align here.c[i] with t[i][*]
+  int wrong = 0;
+  s.id = 7;
+  s.b = (int (*)[36])xmp_malloc(xmp_desc_of(s.b), 24, 36);
+#pragma xmp loop (i,j) on t[i][j]
+  for (int i = 0; i < 24; i++)
+    for (int j = 0; j < 36; j++) {
+      s.a[i][j] = 100 * i + j;
+      s.b[i][j] = s.id;
+    }
+#pragma xmp loop (i) on t[i][*]
+  for (int i = 0; i < 24; i++) here.c[i] = i;
+#pragma xmp reflect(s.a)
+#pragma xmp loop (i,j) on t[i][j] reduction(+:wrong)
+  for (int i = 1; i < 23; i++)
+    for (int j = 0; j < 36; j++) wrong += s.a[i - 1][j] + s.a[i + 1][j] != 200 * i + 2 * j;
+  wrong += sum_of(s.b) != 7 * 24 * 36;
+  double row[36];
+  float column[24];
+#pragma xmp gmove
+  far.a[:][:] = s.a[23:24:-1][:];
+#pragma xmp gmove
+  row[:] = far.a[3][:];
+#pragma xmp gmove
+  column[:] = here.c[:];
+#pragma xmp gmove
+  far.a[2][3] = 5;
+  for (int j = 0; j < 36; j++) wrong += row[j] != 2000 + j;
+  for (int i = 0; i < 24; i++) wrong += column[i] != i;
+#pragma xmp task on t[2][3]
+  wrong += far.a[2][3] != 5;
+  wrong += sizeof s.a != sizeof(double) * 24 * 36;
+#pragma xmp reduction(+:wrong)
+  if (xmpc_node_num() == 0) puts(wrong ? "wrong" : "OK");
+  return wrong != 0;
+}
+"""
+# What loops share beside their iterations.
+LOOPS = """#include <stdio.h>
+#include <xmp.h>
+#define N 48
+#pragma xmp nodes p[*]
+#pragma xmp template t[N]
+#pragma xmp distribute t[block] onto p
+int a[N];
+#pragma xmp align a[i] with t[i]
+int main(void) {
+  int wrong = 0, best = -1, where[4] = {-1, -1, -1, -1}, n = 2;
+#pragma xmp loop on t[i]
+  for (int i = 0; i < N; i++) a[i] = i * (N - i) % 37;
+#pragma xmp loop on t[i] reduction(firstmax:best/where[1:n], where[3:]/)
+  for (int i = 0; i < N; i++)
+    if (a[i] > best) best = a[i], where[1] = i, where[2] = 2 * i, where[3] = i + 1;
+  int most = -1, first = -1;
+  for (int i = 0; i < N; i++)
+    if (i * (N - i) % 37 > most) most = i * (N - i) % 37, first = i;
+  wrong += best != most || where[0] != -1 || where[1] != first || where[2] != 2 * first || where[3] != first + 1;
+  double low = xmpc_node_num() / 2;
+  int from[2] = {xmpc_node_num(), -xmpc_node_num()};
+#pragma xmp reduction(lastmin:low/from[:]/)
+  wrong += low != 0 || from[0] != (xmp_num_nodes() > 1) || from[1] != -from[0];
+#pragma xmp reduction(+:wrong)
+  if (xmpc_node_num() == 0) puts(wrong ? "wrong" : "OK");
+  return wrong != 0;
+}
+"""
+PROGRAMS = {"later": LATER, "members": MEMBERS, "loops": LOOPS}
 
 # A header with what template_fix gives in one file, and all files use.
 HEADER = """#include <xmp.h>

@@ -115,6 +115,21 @@ Team participants(const xmp_node_reference* on, const char* place) {
   return set.find(sms_rank) < 0 ? Team{0, 1, 0, nullptr} : set;
 }
 
+namespace {
+
+// Divides a number of nodes into factors for dimensions, as equal as possible, the greater ones first.
+void divide(int nodes, std::vector<int*> dimensions) {
+  std::vector<int> factors(dimensions.size(), 1), primes;
+  for (int p = 2; p * p <= nodes; ++p)
+    for (; nodes % p == 0; nodes /= p) primes.push_back(p);
+  if (nodes > 1) primes.push_back(nodes);
+  for (size_t i = primes.size(); i-- > 0;) *std::min_element(factors.begin(), factors.end()) *= primes[i];
+  std::sort(factors.rbegin(), factors.rend());
+  for (size_t d = 0; d < factors.size(); ++d) *dimensions[d] = factors[d];
+}
+
+}  // namespace
+
 XMP_EXPORT void xmp_nodes_define(xmp_nodes* nodes) {
   const char* const place = nodes->place == nullptr ? "xmp_nodes_define" : nodes->place;
   start_coarrays("xmp_nodes_define", place);
@@ -130,21 +145,21 @@ XMP_EXPORT void xmp_nodes_define(xmp_nodes* nodes) {
   if (nodes->dims < 1 || nodes->dims > XMP_DIMS)
     end_job(1, "%s: node array %s has %d dimensions; it can have 1..%d", place, nodes->name, nodes->dims, XMP_DIMS);
   int64_t product = 1;
-  int open = -1;
+  std::vector<int*> open;
   for (int d = 0; d < nodes->dims; ++d) {
     const int extent = nodes->extent[d];
-    if (extent < 0 || (extent == 0 && open >= 0))
-      end_job(1, "%s: dimension %d of node array %s has %d nodes; it must be positive, and 0 (*) in one dimension only",
-              place, d + 1, nodes->name, extent);
-    if (extent == 0) open = d;
+    if (extent < 0)
+      end_job(1, "%s: dimension %d of node array %s has %d nodes; it must be positive, or 0 (*)", place, d + 1,
+              nodes->name, extent);
+    if (extent == 0) open.push_back(&nodes->extent[d]);
     else product = std::min<int64_t>(product * extent, INT32_MAX);
   }
-  if (open >= 0 && product > 0 && there % product == 0) {
-    nodes->extent[open] = static_cast<int>(there / product);
+  if (!open.empty() && product > 0 && there % product == 0) {
+    divide(static_cast<int>(there / product), open);
     product = there;
-  } else if (open >= 0 || product < 1 || product > there) {
+  } else if (!open.empty() || product < 1 || product > there) {
     end_job(1, "%s: node array %s does not fit: its dimensions make %ld%s nodes, and there are %d", place, nodes->name,
-            product, open >= 0 ? " times *" : "", there);
+            product, !open.empty() ? " times *" : "", there);
   }
   ranks.resize(static_cast<size_t>(product));
   const xmp_images images = images_of(std::move(ranks)), before = nodes->images;

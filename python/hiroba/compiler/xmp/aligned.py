@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Aligned:
-    name: str
+    name: str  # "a", or "s.a" of a member
     entity: int  # position of its first declaration
     at: int  # of the declaration that the directive sees
     dims: int
@@ -40,8 +40,30 @@ class Aligned:
     last: Directive | None = None  # the last directive that names it: there it is allocated
 
     @property
+    def root(self) -> str:
+        return self.name.split(".")[0]
+
+    @property
+    def member(self) -> str:
+        """Returns the name of a member; "" of a variable."""
+        return self.name.partition(".")[2]
+
+    @property
+    def symbol(self) -> str:
+        return self.name.replace(".", "__")
+
+    @property
+    def pointer(self) -> str:
+        """Returns the variable that has the type of a whole array; "" if the program's own name has it."""
+        return "" if self.kind == "pointer" or self.member else f"{PREFIX}{self.name}"
+
+    @property
+    def key(self) -> tuple[int, str]:
+        return self.entity, self.member
+
+    @property
     def descriptor(self) -> str:
-        return f"(*{PREFIX}aligned_{self.name})" if self.kind == "parameter" else f"{PREFIX}aligned_{self.name}"
+        return f"(*{PREFIX}aligned_{self.symbol})" if self.kind == "parameter" else f"{PREFIX}aligned_{self.symbol}"
 
     @property
     def comes_later(self) -> bool:
@@ -74,7 +96,7 @@ class Kept:
 
     begin: int
     end: int
-    names: frozenset[int]  # entities
+    names: frozenset[tuple[int, str]]  # keys
     # By the entity of a loop variable, template, its dimension, and offset: the variable of the subscript.
     numbers: dict[tuple[int, str, int, str], str]
 
@@ -86,21 +108,38 @@ class AlignedArrays:
         self.kept: list[Kept] = []
 
     def of_name(self, name: str, at: int) -> Aligned | None:
-        denoted = self.xmp.unit.scopes.visible(name, at)
-        return self._of(denoted.entity.at) if denoted is not None else None
+        root, _, member = name.partition(".")
+        denoted = self.xmp.unit.scopes.visible(root, at)
+        return self._of(denoted.entity.at, member) if denoted is not None else None
 
-    def of_node(self, identifier: Node, lowering: Lowering | None = None) -> Aligned | None:
-        if not self.all or identifier.type not in ("identifier", "type_identifier"):
+    def of_node(self, node: Node, lowering: Lowering | None = None) -> Aligned | None:
+        """Returns the array that a name, or a variable and its member, denotes."""
+        if not self.all or node.type not in ("identifier", "type_identifier", "field_expression"):
             return None
+        member = ""
+        if node.type == "field_expression":
+            member, argument = text_of(node.child_by_field_name("field")), node.child_by_field_name("argument")
+            if argument is None or any(c.type == "->" for c in node.children):
+                return None
+            node = bare(argument)
+            if node.type != "identifier":
+                return None
         anchor = lowering.anchor if lowering is not None else None
-        denoted = self.xmp.declared.denoted(identifier, anchor)
-        return self._of(denoted.entity.at) if denoted is not None else None
+        denoted = self.xmp.declared.denoted(node, anchor)
+        return self._of(denoted.entity.at, member) if denoted is not None else None
 
-    def _of(self, entity: int) -> Aligned | None:
-        return next((a for a in self.all if a.entity == entity), None)
+    def _of(self, entity: int, member: str) -> Aligned | None:
+        return next((a for a in self.all if a.key == (entity, member)), None)
 
-    def has(self, lowering: Lowering, identifier: Node) -> bool:
-        return self.of_node(identifier, lowering) is not None
+    def of_chain(self, node: Node, lowering: Lowering | None = None) -> Aligned | None:
+        """Returns the array of which this is an element, a section or all."""
+        root = bare(node)
+        while root.type == "subscript_expression":
+            root = bare(root.child_by_field_name("argument") or root.named_children[0])
+        return self.of_node(root, lowering)
+
+    def has(self, lowering: Lowering, node: Node) -> bool:
+        return self.of_chain(node, lowering) is not None
 
     # ---- uses ----
 
@@ -123,8 +162,8 @@ class AlignedArrays:
         if len(indices) > found.dims:
             return None
         at = lowering.at(node.start_byte)
-        kept = next((k for k in self.kept if k.begin <= at < k.end and found.entity in k.names), None)
-        text = f"(*{PREFIX}kept_{found.name})" if kept is not None else found.whole("base")
+        kept = next((k for k in self.kept if k.begin <= at < k.end and found.key in k.names), None)
+        text = f"(*{PREFIX}kept_{found.symbol})" if kept is not None else found.whole("base")
         return text + "".join(f"[{self._subscript(lowering, found, d, i)}]" for d, i in enumerate(indices))
 
     def _alone(self, lowering: Lowering, node: Node, found: Aligned) -> str:
@@ -137,7 +176,7 @@ class AlignedArrays:
         while parent is not None and parent.type == "parenthesized_expression":
             parent = parent.parent
         if parent is not None and parent.type in ("sizeof_expression", "type_descriptor"):
-            return f"(*{PREFIX}{found.name})"  # its type is that of the whole array
+            return f"(*{found.pointer})" if found.pointer else found.name  # its type is that of the whole array
         return found.whole("data")
 
     def _check_pointer(self, node: Node, found: Aligned, lowering: Lowering) -> None:
@@ -239,15 +278,20 @@ def mapping(
 
 
 def add(xmp: Xmp, directive: Directive, name: str, template: Template, axes: list[int], offsets: list[str]) -> None:
-    denoted = xmp.unit.scopes.visible(name, directive.at) if re.fullmatch(r"\w+", name) else None
+    root, _, member = name.partition(".")
+    denoted = xmp.unit.scopes.visible(root, directive.at) if re.fullmatch(r"\w+(\.\w+)?", name) else None
     top = xmp.declared.top_of(denoted) if denoted is not None else None
     kind = xmp.declared.type_of_declarator(top) if top is not None else None
-    if denoted is None or top is None or kind is None:
-        member = "." in name
+    of = kind
+    if member and top is not None:
+        kind = xmp.declared.member_of(kind, member) if not is_parameter(top.parent) else None
+    if denoted is None or top is None or kind is None or (member and of is not None and of.derived):
         xmp.source.error(
-            directive.place(name),
-            f"`{name}` is a member of a structure, which cannot be aligned" if member else f"`{name}` is not declared",
-            "declare it as an array by itself" if member else "declare the array above this line",
+            directive.place(root),
+            f"`{name}` is no member of a variable" if member and of is not None else f"`{name}` is not declared",
+            "align a member by the variable and its name: struct { double a[9]; } s; align s.a[i] with t[i]"
+            if member
+            else "declare the array above this line",
         )
         return
     parameter = is_parameter(top.parent)
@@ -259,15 +303,17 @@ def add(xmp: Xmp, directive: Directive, name: str, template: Template, axes: lis
         text = f"`{name}` has {count(dims, 'dimension')}, and this alignment names {len(axes)}"
         xmp.source.error(directive.place(name), text, "name each: an index, or * where it is not divided")
         return
-    if any(a.entity == denoted.entity.at for a in xmp.aligned.all):
+    if any(a.key == (denoted.entity.at, member) for a in xmp.aligned.all):
         xmp.source.error(directive.place(name), f"`{name}` is aligned already", "align it once")
         return
     value = initial(top)
-    if value is not None and not (pointer and is_allocation(value)):
+    if member and value is None and not pointer and not is_taken_apart(xmp, directive, denoted.entity.at, name):
+        return
+    if value is not None and not (pointer and (member or is_allocation(value))):
         text = f"`{name}` is aligned and has a first value, of which each node would need its part"
         xmp.source.error(top.start_byte, text, "set it in a loop")
         return
-    base = name if parameter or pointer else f"(*{PREFIX}{name})"
+    base = name if parameter or pointer or member else f"(*{PREFIX}{name})"
     made = Aligned(
         name,
         denoted.entity.at,
@@ -285,6 +331,19 @@ def add(xmp: Xmp, directive: Directive, name: str, template: Template, axes: lis
     xmp.aligned.all.append(made)
 
 
+def is_taken_apart(xmp: Xmp, directive: Directive, entity: int, name: str) -> bool:
+    """Reports uses of a variable as a whole, which would not have the parts of its members."""
+    for at, denoted in xmp.unit.scopes.uses():
+        node = xmp.unit.root.descendant_for_byte_range(at, at + len(denoted.name) - 1)
+        parent = node.parent if node is not None and denoted.entity.at == entity else None
+        if parent is None or parent.type in ("field_expression", "sizeof_expression", "type_descriptor"):
+            continue
+        text = f"`{denoted.name}` is used as a whole, and {name} of it is aligned: each node has its part elsewhere"
+        xmp.source.error(at, text, f"use {name}, or declare the member as a pointer and allocate it by xmp_malloc")
+        return False
+    return True
+
+
 def is_allocation(value: Node) -> bool:
     """Returns true for a call of xmp_malloc, or a null pointer."""
     while value.type in ("cast_expression", "parenthesized_expression") and value.named_children:
@@ -295,7 +354,7 @@ def is_allocation(value: Node) -> bool:
 
 def shadow(xmp: Xmp, directive: Directive) -> None:
     xmp.write(directive, "")
-    found = re.fullmatch(r"(\w*)\s*([\[(].*?)\s*(?:::\s*(.*))?", directive.words.strip(), re.DOTALL)
+    found = re.fullmatch(r"([\w.]*)\s*([\[(].*?)\s*(?:::\s*(.*))?", directive.words.strip(), re.DOTALL)
     parts = xmp.in_c_order(found[2]) if found is not None else None
     names = [found[1]] if found is not None and found[1] else split_list(found[3] or "") if found is not None else []
     if found is None or not parts or not names:
@@ -341,7 +400,7 @@ def declare_all(xmp: Xmp) -> None:
             continue
         if array.kind == "parameter":
             place = xmp.place(array.last)
-            text = f"const xmp_aligned* const {PREFIX}aligned_{array.name}"
+            text = f"const xmp_aligned* const {PREFIX}aligned_{array.symbol}"
             xmp.write(array.last, f"{text} = xmp_aligned_of({array.name}, {quoted(array.name)}, {place});")
             continue
         defined = False
@@ -354,29 +413,30 @@ def declare_all(xmp: Xmp) -> None:
 
 def declare(xmp: Xmp, array: Aligned, at: int, is_extern: bool) -> bool:
     """Edits one declaration; returns true if it is the definition."""
-    identifier = xmp.unit.root.descendant_for_byte_range(at, at + len(array.name) - 1)
+    identifier = xmp.unit.root.descendant_for_byte_range(at, at + len(array.root) - 1)
     node = enclosing(identifier, "declaration") if identifier is not None else None
     if identifier is None or node is None:
         return False
     top = next(d for d in node.children_by_field_name("declarator") if innermost(d) == identifier)
     xmp.coarrays.fix_extents(node, top, Codimensions(at, at, ()))
-    if array.kind == "array":
+    if array.pointer:
         xmp.source.replace(identifier.start_byte, identifier.end_byte, f"(*{PREFIX}{array.name})")
     storage = "extern " if is_extern else "static " if array.is_static else ""
     left = " __attribute__((cleanup(xmp_aligned_leave))) = {0}" if array.in_block and not array.is_static else ""
-    xmp.source.insert(node.end_byte, f" {storage}xmp_aligned {PREFIX}aligned_{array.name}{left};")
+    xmp.source.insert(node.end_byte, f" {storage}xmp_aligned {array.descriptor}{left};")
     return not is_extern
 
 
 def write_allocation(xmp: Xmp, array: Aligned, directive: Directive) -> None:
-    pointer = "" if array.kind == "pointer" else f"{PREFIX}{array.name}"
-    shared = Shared(array.name, pointer, array.at, array.dims, [], array.at, array.at)
+    shared = Shared(array.name, array.pointer, array.at, array.dims, [], array.at, array.at)
     extents, _ = extents_of(shared, array.dims)
-    if not pointer:
+    if array.kind == "pointer":
         extents[0] = "0"
     shadow_ = array.shadow or [("0", "0")] * array.dims
-    d, t = f"{PREFIX}aligned_{array.name}", array.template
-    do = f"{pointer} = xmp_aligned_allocate(&{d});" if pointer else f"xmp_aligned_describe(&{d});"
+    d, t = array.descriptor, array.template
+    do = f"xmp_aligned_describe(&{d});" if array.kind == "pointer" else f"xmp_aligned_allocate(&{d});"
+    if array.pointer:
+        do = f"{array.pointer} = {do}"
     text = (
         f"{d} = (xmp_aligned){{.name = {quoted(array.name)}, .place = {xmp.place(directive)},"
         f" .element = sizeof {array.element}, .dims = {array.dims}, .extent = {{{', '.join(extents)}}},"
@@ -385,9 +445,9 @@ def write_allocation(xmp: Xmp, array: Aligned, directive: Directive) -> None:
         f" .high = {{{', '.join(high for _, high in shadow_)}}}}}; {do}"
     )
     if array.in_block:
-        xmp.write(directive, f"if (!{d}.name) {{ {text} }} (void){pointer or array.name};")
+        xmp.write(directive, f"if (!{d}.name) {{ {text} }} (void){array.pointer or array.name};")
     else:
-        xmp.write(directive, at_start(f"aligned_{array.name}", one_line(text)))
+        xmp.write(directive, at_start(f"aligned_{array.symbol}", one_line(text)))
 
 
 def shown(array: Aligned, d: int) -> str:

@@ -110,8 +110,30 @@ def reduced(xmp: Xmp, directive: Directive, operator: str, argument: str) -> Red
     element = lowering.of_element(ref) if ref.rank else lowering.element(ref)
     whole = lowering.render(ref.node)
     number = f"(int64_t)(sizeof {whole} / sizeof {element})"
-    names = [xmp.expression(directive, n) for n in split_list(locations[0]) if n] if locations else []
+    names = [location(xmp, directive, n) for n in split_list(locations[0]) if n] if locations else []
     return Reduced(operator, whole, f"&{element}", number, type_code(element, name_of(ref.type)), ref.rank > 0, names)
+
+
+def location(xmp: Xmp, directive: Directive, text: str) -> str:
+    """Returns a variable in which a location is, or `k[1:2]` as an array."""
+    variable = xmp.variable(directive, text)
+    if variable is None:
+        return "0"
+    lowering, ref = variable
+    sections = [i for i, step in enumerate(ref.steps) if step.section is not None]
+    if not sections and not ref.remote:
+        return lowering.render(ref.node)
+    base, length, by = lowering.parts(ref, sections[0]) if sections else ("", "", "")
+    if ref.remote or sections != [len(ref.steps) - 1] or by != "1":
+        xmp.error(
+            directive, f"location `{text}` is not in one piece", "name a variable, or consecutive elements: k[0:2]"
+        )
+        return "0"
+    indices = ["" if s.member else lowering.index(ref, i, s) for i, s in enumerate(ref.steps[:-1])]
+    array = lowering.local(ref, [*indices, ""], len(indices))
+    if length == "XMP_REST":
+        length = f"sizeof {array} / sizeof {array}[0] - ({base or 0})"
+    return f"(*(__typeof__({array}[0]) (*)[{length}])&{array}[{base or 0}])"
 
 
 def reduction_call(xmp: Xmp, directive: Directive, made: Reduced, clauses: Clauses) -> str:

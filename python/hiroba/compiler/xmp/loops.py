@@ -8,7 +8,7 @@ import re
 from ..core.counted import assigned_names, declared_names, identifiers, read_for
 from ..core.found import Directive
 from ..core.shared import PREFIX
-from ..core.source import HASH_LINE, Node, bare, text_of, walk
+from ..core.source import HASH_LINE, Node, text_of, walk
 from ..core.text import matching, split_list
 from .aligned import Aligned, Kept
 from .collectives import Reduced, join_locations, reduced
@@ -252,10 +252,10 @@ class Lowered:
         """Makes pointers to the arrays of the outermost loop variables, so that no store can change them."""
         xmp, s = self.xmp, self.statement
         if any(k.begin <= s.start_byte < k.end and k.names for k in xmp.aligned.kept) or self._is_inside():
-            names: dict[int, Aligned] = {}
+            names: dict[tuple[int, str], Aligned] = {}
         else:
-            uses = (xmp.aligned.of_node(n) for n in walk(s) if n.type == "identifier")
-            names = {a.entity: a for a in uses if a is not None}
+            uses = (xmp.aligned.of_node(n) for n in walk(s) if n.type in ("identifier", "field_expression"))
+            names = {a.key: a for a in uses if a is not None}
         numbers = {}
         for shared in self.loops:
             if self.template.formats[shared.axis] == "cyclic" and not self._has_pragma(shared):
@@ -267,7 +267,7 @@ class Lowered:
         checks = [f"xmp_aligned_check(&{a.descriptor}, {self.place});" for a in names.values() if a.comes_later]
         word = "restrict " if self._restricted() else ""
         return checks + [
-            f"{a.type.format(f'const {word}{PREFIX}kept_{a.name}')} = (void*){a.descriptor}.base;"
+            f"{a.type.format(f'const {word}{PREFIX}kept_{a.symbol}')} = (void*){a.descriptor}.base;"
             for a in names.values()
         ]
 
@@ -286,14 +286,12 @@ class Lowered:
             if node.type == "call_expression":
                 if not CALLS.fullmatch(text_of(node.child_by_field_name("function"))):
                     return False
-            elif node.type in ("pointer_expression", "field_expression"):
+            elif (
+                node.type == "pointer_expression"
+                or node.type in ("subscript_expression", "field_expression")
+                and self.xmp.aligned.of_chain(node) is None
+            ):
                 return False
-            elif node.type == "subscript_expression":
-                root = node
-                while root.type == "subscript_expression":
-                    root = root.child_by_field_name("argument") or root.named_children[0]
-                if self.xmp.aligned.of_node(bare(root)) is None:
-                    return False
         return True
 
     # ---- reductions ----

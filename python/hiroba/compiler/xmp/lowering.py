@@ -119,7 +119,7 @@ class Lowering(ABC):
         if self.reader.problem is not None:
             self.error(*self.reader.problem)
             return None
-        if found is not None and found.rank and self.is_aligned(self, bare(found.root)):
+        if found is not None and found.rank and self.is_aligned(self, found.node):
             self.error(
                 node.start_byte,
                 f"`{self.written(node)}` is a section of an aligned array, of which each node has a part",

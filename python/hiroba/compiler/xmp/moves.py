@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from ..core.found import Directive
 from ..core.source import Node, bare, text_of
@@ -61,10 +62,7 @@ class GlobalMoves:
         self.xmp = xmp
 
     def _array(self, arrays: Arrays, node: Node) -> Aligned | None:
-        root = bare(node)
-        while root.type == "subscript_expression":
-            root = bare(root.child_by_field_name("argument") or root.named_children[0])
-        return self.xmp.aligned.of_node(root, arrays)
+        return self.xmp.aligned.of_chain(node, arrays)
 
     def gmove(self, arrays: Arrays, node: Node, left: Node, right: Node, how: Gmove) -> str | None:
         """Returns the C of an assignment below gmove; None if neither side is aligned."""
@@ -108,6 +106,8 @@ class GlobalMoves:
         ref = arrays.reader.read(node, whole=True)
         if ref is None:
             return None
+        if array.member:
+            ref = replace(ref, steps=ref.steps[1:])
         if ref.remote or any(step.member for step in ref.steps) or len(ref.steps) > array.dims:
             arrays.error(node.start_byte, f"`{arrays.written(node)}` in a gmove", "name a section of the array alone")
             return None

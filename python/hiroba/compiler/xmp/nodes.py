@@ -46,9 +46,6 @@ def nodes(xmp: Xmp, directive: Directive) -> None:
 def node_array(xmp: Xmp, directive: Directive, name: str, round_: bool, extents: list[str], of: str) -> None:
     scope = xmp.scope_of(directive)
     place = xmp.place(directive)
-    if extents.count("*") > 1:
-        xmp.error(directive, f"`{name}` has more than one `*`", "give all extents but one")
-        return
     variable = f"{PREFIX}nodes_{name}"
     values = ", ".join("0" if e == "*" else xmp.expression(directive, e) for e in extents)
     before, parent = "", ""

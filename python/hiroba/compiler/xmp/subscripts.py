@@ -50,7 +50,7 @@ def check_subscripts(xmp: Xmp, template: Template, statement: Node, loops: list[
         depth, root = 0, bare(node.child_by_field_name("argument") or node)
         while root.type == "subscript_expression":
             depth, root = depth + 1, bare(root.child_by_field_name("argument") or root.named_children[0])
-        array = xmp.aligned.of_node(root) if root.type == "identifier" else None
+        array = xmp.aligned.of_node(root)
         index = node.child_by_field_name("index")
         if array is None or index is None or depth >= array.dims or not array.is_divided(depth) or array.is_full(depth):
             continue
