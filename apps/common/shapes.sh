@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # For tests of applications: one run in a shape, which is seq, serial, std, omp-THREADS, threads-THREADS, mpi-RANKS,
 # omp_for-THREADS, omp_tasks-THREADS, starpu-THREADS, lapack-THREADS, mpi_for-RANKS-THREADS, mpi_tasks-RANKS-THREADS,
-# sms-RANKS-NODES, smint-RANKS-NODES, device-RANKS-NODES-DEVICES-SLABS (of each node and rank), or hiroba- or
+# sms-, smint- or global-RANKS-NODES, device-RANKS-NODES-DEVICES-SLABS (of each node and rank), or hiroba- or
 # auto-RANKS-THREADS-NODES-TRANSPORT (the last two may be left out).
 # `program`: the application, whose variants are in the folder `bin` as PROGRAM_VARIANT. To be sourced without
 # arguments: it takes the first two of the test, `bin` and `what` is tested, and makes the folder `scratch`.
@@ -35,7 +35,7 @@ run() { # SHAPE ARGUMENTS...
     mpi*)
       ASAN_OPTIONS=detect_leaks=0 OMP_NUM_THREADS=${nodes:-1} mpirun -n "$ranks" --allow-run-as-root --oversubscribe \
         --bind-to none --mca mpi_yield_when_idle 1 "$bin/${program}_$variant" "$@" ;;
-    sms | smint) "$bin/hirobarun" -n "$ranks" --nodes "$nodes" "$bin/${program}_$variant" "$@" ;;
+    sms | smint | global) "$bin/hirobarun" -n "$ranks" --nodes "$nodes" "$bin/${program}_$variant" "$@" ;;
     device)
       "$bin/hirobarun" -n "$ranks" --nodes "$nodes" --devices "${gpu:-host}:$more" "$bin/${program}_device" \
         --devices "$transport" "$@" ;;
