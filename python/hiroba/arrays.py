@@ -158,7 +158,7 @@ class Array(np.ndarray):
         return np.asarray(self).flatten(order)
 
     def __reduce__(self) -> Any:
-        """A pickle has the elements: other jobs can read it."""
+        """A pickle has the elements, so that other jobs can read it; in collectives.py it is the view that is sent."""
         return np.asarray(self).__reduce__()
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
@@ -323,6 +323,15 @@ def of_memory(address: int, shape: tuple[int, ...], dtype: np.dtype, name: str) 
     table.add(table.Shared(address, bytes_, math.prod(shape), whole, dtype, name))
     memory = (ctypes.c_char * bytes_).from_address(address)
     return Array(shape, dtype, memory)  # type: ignore[arg-type]
+
+
+def view_at(address: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype) -> Array:
+    """Makes a view of an array, from what a view of another rank is."""
+    array = table.at(address)
+    if array is None:
+        raise Error("this view was sent by another rank, and its array has been freed")
+    memory = (ctypes.c_char * array.bytes).from_address(array.address)
+    return Array(shape, dtype, memory, address - array.address, strides)  # type: ignore[arg-type]
 
 
 def forget(array: table.Shared) -> None:

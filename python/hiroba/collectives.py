@@ -8,11 +8,14 @@ an `i` before the name, return a Request, whose wait() returns it; what they wer
 from __future__ import annotations
 
 import ctypes
+import io
 import pickle
 from typing import Any
 
 import numpy as np
 
+from hiroba import table
+from hiroba.arrays import Array, view_at
 from hiroba.job import library, rank, size, stand_at
 from hiroba.library import INT, LONG, POINTER, Handle, declare
 from hiroba.places import calling_place
@@ -143,6 +146,21 @@ def ibarrier() -> Request:
     return start("barrier", (), ())
 
 
+class Pickler(pickle.Pickler):
+    """What it makes is for ranks of this job: shared arrays arrive as views of the same memory."""
+
+    def reducer_override(self, value: Any) -> Any:
+        if isinstance(value, Array) and table.at(address_of(value)) is not None:
+            return view_at, (address_of(value), value.shape, value.strides, value.dtype)
+        return NotImplemented
+
+
+def pickled(value: Any) -> bytes:
+    out = io.BytesIO()
+    Pickler(out).dump(value)
+    return out.getvalue()
+
+
 def ibcast(buffer: np.ndarray, root: int = 0) -> Request:
     """Overwrites the contiguous array `buffer` of all ranks with that of rank `root`."""
     if not buffer.flags.c_contiguous or not buffer.flags.writeable:
@@ -152,12 +170,12 @@ def ibcast(buffer: np.ndarray, root: int = 0) -> Request:
 
 
 def bcast(value: Any = None, root: int = 0) -> Any:
-    """Returns to all ranks what rank `root` gives: a number, an array, or any object that can be pickled. What other
-    ranks give does not matter."""
+    """Returns to all ranks what rank `root` gives: a number, the elements of an array, or any object that can be
+    pickled; shared arrays in it arrive as views of the same memory. What other ranks give does not matter."""
     raw = isinstance(value, np.ndarray) and not value.dtype.hasobject
     text = b""
     if rank == root_of(root):
-        text = pickle.dumps((value.dtype, value.shape) if raw else value) if raw else pickle.dumps(value)
+        text = pickled((value.dtype, value.shape) if raw else value)
     head = np.array([len(text), raw and rank == root], np.int64)
     length, is_raw = ibcast(head, root).wait().tolist()
     body = np.frombuffer(bytearray(text if rank == root else length), np.uint8)

@@ -1,8 +1,9 @@
-"""Files that all ranks read and write at once: .npy, and HDF5 by h5py. All ranks see the same file system."""
+"""Files that all ranks read and write at once: .npy, HDF5 by h5py, and Zarr. All ranks see the same file system."""
 
 from __future__ import annotations
 
 import itertools
+import math
 import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -14,21 +15,24 @@ from hiroba.arrays import Array, empty
 from hiroba.collectives import bcast
 from hiroba.job import rank, size
 from hiroba.parallel import barrier
+from hiroba.whole import fetched
 
 if TYPE_CHECKING:
     import pathlib
 
 __all__ = ["load", "save"]
 
-HDF5 = (".h5", ".hdf5")
+HDF5, ZARR = (".h5", ".hdf5"), ".zarr"
 
 
 def load(path: str | os.PathLike[str], dataset: str = "data", **how: Any) -> Array:
     """Makes an array of a file; each rank reads its part. The rest is as for zeros(). Collective.
-    dataset: in HDF5 (.h5, .hdf5), which h5py reads."""
+    dataset: in HDF5 (.h5, .hdf5), which h5py reads. The package zarr reads folders of Zarr (.zarr)."""
     file = path_of(path)
     if file.suffix in HDF5:
         return load_hdf5(file, dataset, how)
+    if file.suffix == ZARR:
+        return load_zarr(file, how)
     shape, descr, fortran, offset = bcast(header(file) if rank == 0 else None)
     dtype = np.lib.format.descr_to_dtype(descr)
     out = empty(shape, dtype, **how)
@@ -61,11 +65,14 @@ def header(file: pathlib.Path) -> tuple[Any, ...]:
 
 def save(path: str | os.PathLike[str], array: Array, dataset: str = "data") -> None:
     """Writes an array, or a view, into a file; each rank writes its part. The file has its name only when it is whole;
-    in HDF5 (.h5, .hdf5) the dataset is added to what the file has. Collective."""
+    in HDF5 (.h5, .hdf5) the dataset is added to what the file has, and a folder of Zarr (.zarr) is replaced first.
+    Collective."""
     table.of(array, "save")
     file = path_of(path)
     if file.suffix in HDF5:
         return save_hdf5(file, array, dataset)
+    if file.suffix == ZARR:
+        return save_zarr(file, array)
     part = file.with_name(file.name + ".part")
     offset = bcast(begin(part, array) if rank == 0 else None)
     with part.open("r+b") as opened:
@@ -122,11 +129,15 @@ def load_hdf5(file: pathlib.Path, dataset: str, how: dict[str, Any]) -> Array:
     with h5py.File(file, "r", locking=False) as opened:
         data = opened[dataset]
         out = empty(data.shape, data.dtype, **how)
-        part = out.local
-        if part.size > 0:
-            part[...] = data[out.box()] if out.ndim > 0 else data[()]
-    barrier()
+        read_part(out, data)
     return out
+
+
+def read_part(out: Array, data: Any) -> None:
+    part = out.local
+    if part.size > 0:
+        part[...] = data[out.box()] if out.ndim > 0 else data[()]
+    barrier()
 
 
 def save_hdf5(file: pathlib.Path, array: Array, dataset: str) -> None:
@@ -144,3 +155,31 @@ def save_hdf5(file: pathlib.Path, array: Array, dataset: str) -> None:
                         [s.stop - s.start for s in array.box()]
                     )
         barrier()
+
+
+def load_zarr(file: pathlib.Path, how: dict[str, Any]) -> Array:
+    import zarr
+
+    data = zarr.open_array(file, mode="r")
+    out = empty(data.shape, data.dtype, **how)
+    read_part(out, data)
+    return out
+
+
+def save_zarr(file: pathlib.Path, array: Array) -> None:
+    """A chunk is a file, so only one rank writes it: the one that has the first element."""
+    import zarr
+
+    if rank == 0:
+        zarr.create_array(file, shape=array.shape, dtype=array.dtype, overwrite=True)
+    barrier()
+    data = zarr.open_array(file, mode="r+")
+    if array.ndim == 0:
+        if rank == 0:
+            data[()] = np.asarray(array)
+    else:
+        begins = zip(array.box(), data.chunks, array.shape, strict=True)
+        mine = tuple(slice(*(min(-(-at // c) * c, n) for at in (part.start, part.stop))) for part, c, n in begins)
+        if math.prod(part.stop - part.start for part in mine) > 0:
+            data[mine] = fetched(array[mine])
+    barrier()

@@ -135,6 +135,8 @@ def built(here: pathlib.Path) -> list[pathlib.Path]:
 
 def load_beside(name: str) -> ctypes.CDLL:
     """Loads another library of the same installation."""
+    import pathlib
+
     return ctypes.CDLL(str(pathlib.Path(path()).with_name(name)))
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import threading
 import time
 import warnings
@@ -99,6 +100,29 @@ def operations() -> None:
         raise AssertionError("not refused")
 
 
+def arrays_in_objects() -> None:
+    """Ranks of a job get views of the same memory; other processes get the elements."""
+    a = hiroba.from_function(lambda i, j: 10 * i + j, (6, 4), "i4", name="sent")
+    for view in (a, a[1:, ::-2], a.T, a[3], a[2:3, 1:2], a[0, :0]):
+        got = hiroba.bcast(("view", view) if me == n - 1 else None, n - 1)[1]
+        assert got.__array_interface__ == view.__array_interface__ and isinstance(got, hiroba.Array)
+    views = hiroba.allgather({me: a[me % 6]})
+    views[n - 1][n - 1][me % 4] = -1
+    hiroba.barrier()
+    assert (a[(n - 1) % 6, : min(n, 4)] == -1).all()
+    text = pickle.dumps({"elements": a[1:3]})
+    assert type(pickle.loads(text)["elements"]) is np.ndarray
+    kept = {"of": a[2]}
+    a.free()
+    for use in (lambda: kept["of"][0], lambda: pickle.dumps(kept)):
+        try:
+            use()
+        except hiroba.Error as error:
+            assert "freed" in str(error)
+        else:
+            raise AssertionError("not refused")
+
+
 def started() -> None:
     requests = [hiroba.iallreduce(np.full(10, me + i)) for i in range(4)]
     buffer = np.full(5, me)
@@ -170,6 +194,7 @@ for test in (
     loops,
     locks_and_atomics,
     operations,
+    arrays_in_objects,
     started,
     other_threads_run_while_one_waits,
     done_twice,

@@ -3,7 +3,9 @@ Usage: hirobarun python3 whole.py"""
 
 from __future__ import annotations
 
+import importlib.util
 import pathlib
+import shutil
 import tempfile
 
 import hiroba
@@ -126,10 +128,9 @@ def files() -> None:
     assert [each.name for each in pathlib.Path(folder).iterdir()] == ["a.npy"]
     hiroba.barrier()
     hdf5(pathlib.Path(folder) / "a.h5", whole)
+    zarr(pathlib.Path(folder) / "a.zarr", whole)
     for _ in hiroba.single():
-        for each in pathlib.Path(folder).iterdir():
-            each.unlink()
-        pathlib.Path(folder).rmdir()
+        shutil.rmtree(folder)
 
 
 def hdf5(name: pathlib.Path, whole: np.ndarray) -> None:
@@ -148,6 +149,30 @@ def hdf5(name: pathlib.Path, whole: np.ndarray) -> None:
     hiroba.barrier()
     a.free()
     b.free()
+
+
+def zarr(name: pathlib.Path, whole: np.ndarray) -> None:
+    if importlib.util.find_spec("zarr") is None:
+        return
+    import zarr
+
+    for split in (0, 1):
+        a = hiroba.array(whole, split=split)
+        for view in (a, a[1:, ::-2], a[2, 3, :1]):
+            hiroba.save(name, view)
+            assert (zarr.open_array(name, mode="r")[...] == np.asarray(view)).all()
+            b = hiroba.load(name)
+            assert (b == view).all() and b.dtype == a.dtype
+            hiroba.barrier()
+            b.free()
+        if hiroba.rank == 0:
+            zarr.create_array(name, shape=whole.shape, chunks=(3, 2, 4), dtype="f8", overwrite=True)[...] = whole
+        hiroba.barrier()
+        c = hiroba.load(name, split=split)
+        assert (c == whole).all()
+        hiroba.barrier()
+        a.free()
+        c.free()
 
 
 for test in (reductions, sorting, transforms, tasks, files):
