@@ -153,6 +153,14 @@ int xmp_loop_here(const xmp_template* t, const xmp_template_range range[], const
 void xmp_loop_inside(const xmp_template* t, int dimension, int64_t first, int64_t past, int64_t step, int64_t offset,
                      const char* place);
 
+/* `array on`: ends the job if the left side's first index, with its step, is not that of the template's range. */
+void xmp_array_error(const xmp_template* t, int dimension, int64_t index, int64_t step, int64_t first, const char* text,
+                     const char* place) __attribute__((noreturn));
+static inline void xmp_array_on(const xmp_template* t, int dimension, int64_t index, int64_t step, int64_t first,
+                                const char* text, const char* place) {
+  if (index != first || step != 1) xmp_array_error(t, dimension, index, step, first, text, place);
+}
+
 /* reduction of a loop: before it all nodes but the first set their values to what changes nothing; after it the values
  * of the nodes, which differ in the dimensions of the template that `shared` (bits) names, are combined. So the values
  * before the loop count once, as in a sequential run. Collective over the nodes of the template. */

@@ -197,7 +197,91 @@ int main(void) {
   return wrong != 0;
 }
 """
-PROGRAMS = {"later": LATER, "members": MEMBERS, "loops": LOOPS}
+# Assignments of sections that nodes share.
+ASSIGNMENTS = """#include <math.h>
+#include <stdio.h>
+#include <xmp.h>
+#define N 24
+#pragma xmp nodes p[*]
+#pragma xmp nodes g[*][*]
+#pragma xmp template t[N]
+#pragma xmp template u[N][N]
+#pragma xmp template c(0:N-1,0:N-1)
+#pragma xmp distribute t[block] onto p
+#pragma xmp distribute u[block][cyclic(2)] onto g
+#pragma xmp distribute c(cyclic,block) onto g
+struct { double a[N]; } s;
+double a[N], b[N], whole[N];
+float m[N][N], turned[N][N];
+int *pointer, k[N][N];
+#pragma xmp align [i] with t[i] :: a, b, s.a, pointer
+#pragma xmp shadow b[1]
+#pragma xmp align m[i][j] with u[i][j]
+#pragma xmp align turned[i][j] with u[j][i]
+#pragma xmp align k[i][j] with c(j,i)
+int main(void) {
+  int wrong = 0, n = N, fixed = 3;
+  double all[N];
+  int every[N][N];
+  float row[N][N];
+  pointer = (int*)xmp_malloc(xmp_desc_of(pointer), n);
+  for (int i = 0; i < N; i++) whole[i] = i;
+#pragma xmp array on t[:]
+  b[:] = whole[:];
+#pragma xmp reflect(b)
+#pragma xmp array on t[1:N - 2]
+  a[1:n - 2] = b[0:n - 2] + b[2:n - 2] * fixed;
+#pragma xmp array on t
+  s.a[:] = fabs(-b[:]) + (fixed > 2 ? b[:] : 0);
+#pragma xmp array on t[:]
+  pointer[:] = 5;
+#pragma xmp array on t[2:9]
+  pointer[2:9] += b[2:9];
+#pragma xmp gmove
+  all[:] = a[:];
+  for (int i = 1; i < N - 1; i++) wrong += all[i] != 4 * i + 2;
+  wrong += all[0] != 0 || all[N - 1] != 0;
+#pragma xmp gmove
+  all[:] = s.a[:];
+  for (int i = 0; i < N; i++) wrong += all[i] != 2 * i;
+#pragma xmp array on u[:][:]
+  m[:][:] = 7;
+#pragma xmp array on u[fixed][4:3]
+  m[3][4:3] = 2;
+#pragma xmp array on u[:][fixed]
+  m[:][3] = whole[:];
+#pragma xmp array on u[:][:]
+  turned[:][:] = 1;
+#pragma xmp array on u[1:3][2:4]
+  turned[2:4][1:3] = 6;
+#pragma xmp ARRAY ON c(0:N-1,:)
+  k[:][:] = 3;
+#pragma xmp array on c(5,2:4)
+  k[2:3][5] -= 1;
+#pragma xmp gmove
+  row[:][:] = m[:][:];
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) wrong += row[i][j] != (j == 3 ? i : i == 3 && j >= 4 && j < 7 ? 2 : 7);
+#pragma xmp gmove
+  row[:][:] = turned[:][:];
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) wrong += row[i][j] != (i >= 2 && i < 6 && j >= 1 && j < 4 ? 6 : 1);
+#pragma xmp gmove
+  every[:][:] = k[:][:];
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) wrong += every[i][j] != (j == 5 && i >= 2 && i < 5 ? 2 : 3);
+#pragma xmp gmove
+  all[3:2] = b[1:2];
+  int five[N];
+#pragma xmp gmove
+  five[:] = pointer[:];
+  for (int i = 0; i < N; i++) wrong += five[i] != (i >= 2 && i < 11 ? 5 + i : 5);
+#pragma xmp reduction(+:wrong)
+  if (xmpc_node_num() == 0) puts(wrong ? "wrong" : "OK");
+  return wrong != 0;
+}
+"""
+PROGRAMS = {"assignments": ASSIGNMENTS, "later": LATER, "members": MEMBERS, "loops": LOOPS}
 
 # A header with what template_fix gives in one file, and all files use.
 HEADER = """#include <xmp.h>

@@ -184,6 +184,38 @@ def sections(rng: random.Random, a: Array, b: Array) -> tuple[str, str] | None:
     return "".join(f"[{s}]" for s in left), "".join(f"[{s}]" for s in right)
 
 
+def assignment(rng: random.Random, a: Array, dims: int) -> list[str]:
+    """Sets a section, whose ranges have an index here and there, by `array`."""
+    left, on = [], ["*"] * len(a.axes)
+    for d, extent in enumerate(a.extents):
+        first = rng.randrange(extent)
+        count = rng.randint(1, extent - first)
+        one = rng.random() < 0.2
+        left.append(str(first) if one else f"{first}:{count}")
+        if d in a.axes:
+            begin = first + a.offset[d]
+            on[a.axes.index(d)] = str(begin) if one else f"{begin}:{begin + count - 1 if a.round else count}"
+    ranges = [
+        f"({'ijk'[d]} >= {part} && {'ijk'[d]} < {part.replace(':', ' + ')})".replace(
+            f">= {part}", ">= " + part.split(":")[0]
+        )
+        if ":" in part
+        else f"({'ijk'[d]} == {part})"
+        for d, part in enumerate(left)
+    ]
+    element = a.element("oa")
+    return (
+        [
+            f"#pragma xmp array on t{a.name}{a.listed(on)}",
+            f"  {a.name}{''.join(f'[{part}]' for part in left)} += 3;",
+            *a.nest(f"if ({' && '.join(ranges[:dims])}) {element} += 3;", private=True),
+            *a.compare("array"),
+        ]
+        if any(":" in part for part in left)
+        else []
+    )
+
+
 def case(rng: random.Random, number: int) -> str:
     dims = rng.randint(1, 3)
     extents = [rng.randint(5, 12) for _ in range(dims)]
@@ -226,6 +258,7 @@ def case(rng: random.Random, number: int) -> str:
                 "  }",
                 *to.compare("gmove"),
             ]
+    out += assignment(rng, a, dims)
     at = "".join(f"[{rng.randrange(e)}]" for e in extents)
     out += [
         "  { element one = 0;",

@@ -230,6 +230,13 @@ XMP_EXPORT void xmp_loop_inside(const xmp_template* t, int d, int64_t first, int
           d + 1, t->name, a, b, low, high);
 }
 
+XMP_EXPORT void xmp_array_error(const xmp_template* t, int dimension, int64_t index, int64_t step, int64_t first,
+                                const char* text, const char* place) {
+  end_job(1,
+          "%s: %s: the left side has the indices %ld, %ld, ... of dimension %d of template %s, and `array on` %ld, %ld",
+          place, text, index, index + step, dimension + 1, t->name, first, first + 1);
+}
+
 XMP_EXPORT xmp_runs xmp_runs_begin(const xmp_template* t, int dimension, int64_t first, int64_t past, int64_t step,
                                    int64_t offset) {
   xmp_runs out = {};

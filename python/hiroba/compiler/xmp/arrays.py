@@ -31,6 +31,7 @@ class Operand:
     counts: list[str] = field(default_factory=list)
     strides: list[str] = field(default_factory=list)  # in bytes
     steps: list[str] = field(default_factory=list)  # in elements, beside `first`: "" if it is no range
+    subscripts: dict[int, str] = field(default_factory=dict)  # by step: C that makes a subscript of an index
     fetched: str = ""  # the temporary that has its elements
 
     @property
@@ -41,6 +42,9 @@ class Operand:
 class Arrays(Lowering):
     # Returns the C of a gmove, if a side is an aligned array.
     aligned_gmove: Callable[[Arrays, Node, Node, Node, Gmove], str | None] = staticmethod(lambda *_: None)
+
+    # Returns a section of an aligned array as an operand; None for others.
+    prepare_aligned: Callable[[Arrays, Reference], Operand | None] = staticmethod(lambda *_: None)
 
     def array_assignment(self, node: Node, left: Reference, operator: str, right: Node) -> str:
         before, value = self.source.errors, bare(right)
@@ -85,6 +89,9 @@ class Arrays(Lowering):
 
     def prepare(self, ref: Reference) -> Operand:
         """Declares the indices of a section."""
+        aligned = self.prepare_aligned(self, ref) if self.is_sharing else None
+        if aligned is not None:
+            return aligned
         out = Operand(ref, self.render(ref.root))
         if bare(ref.root).type != "identifier":
             self._hold(out, ref.steps[0].member if ref.steps else ".")
@@ -98,7 +105,7 @@ class Arrays(Lowering):
                 out.first.append("")
                 out.steps.append("")
             elif step.index is not None:
-                out.first.append(self._variable(out, "index", self.index(ref, number, step)))
+                out.first.append(self.variable_of(out, "index", self.index(ref, number, step)))
                 out.steps.append("")
             else:
                 self._range(out, number)
@@ -117,11 +124,11 @@ class Arrays(Lowering):
         extent = f"(int64_t)(sizeof {inside} / sizeof {inside}[0])" if step.extent_known else UNKNOWN_EXTENT
         base, length, stride = self.parts(ref, number)
         dimension = sum(not s.member for s in ref.steps[:number])
-        by = self._variable(out, "step", stride)
+        by = self.variable_of(out, "step", stride)
         default = f"{by} < 0 ? {extent} - 1 : 0"
         if re.fullmatch(r"-?\d+", by):
             default = f"{extent} - 1" if by.startswith("-") else "0"
-        first = self._variable(out, "first", base or default)
+        first = self.variable_of(out, "first", base or default)
         many = self.names.new("count")
         what, place = quoted(self.written(ref.node)), self.place(ref.node.start_byte)
         out.before.append(
@@ -133,7 +140,7 @@ class Arrays(Lowering):
         size = f"(int64_t)sizeof {inside}[0]"
         out.strides.append(size if by == "1" else f"{by} * {size}")
 
-    def _variable(self, out: Operand, what: str, value: str) -> str:
+    def variable_of(self, out: Operand, what: str, value: str) -> str:
         """Returns a number unchanged, or a variable that has the value."""
         if re.fullmatch(r"-?\d+", value):
             return value
@@ -178,8 +185,8 @@ class Arrays(Lowering):
 
     def _chain(self, operand: Operand, indices: list[str]) -> str:
         text = operand.root
-        for step, index in zip(operand.ref.steps, indices, strict=True):
-            text += step.member or f"[{index}]"
+        for i, (step, index) in enumerate(zip(operand.ref.steps, indices, strict=True)):
+            text += step.member or f"[{operand.subscripts.get(i, '{}').format(index)}]"
         return text
 
     # ---- whole sides ----

@@ -4,7 +4,8 @@ node, sections are calls (see arrays.py)."""
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -46,6 +47,8 @@ class Lowering(ABC):
         self.aligned: Callable[[Lowering, Node], str | None] = lambda lowering, node: None
         self.is_aligned: Callable[[Lowering, Node], bool] = lambda lowering, node: False
         self.aligned_descriptor: Callable[[Lowering, Node], str] = lambda lowering, node: ""  # its address
+        self.shared_out: dict[int, Callable[[Node], str]] = {}  # assignments below `array`, by their begin
+        self.is_sharing = False  # sections of aligned arrays are operands
         self.gmoves: dict[int, Gmove] = {}  # assignments below `gmove`, by their begin
 
     def within(self, brackets: Brackets, anchor: Anchor) -> Self:
@@ -71,6 +74,10 @@ class Lowering(ABC):
 
     def say(self, node: Node, what: str) -> None:
         self.explain.append((self.at(node.start_byte), f"`{self.written(node)}` {what}"))
+
+    @staticmethod
+    def text_of_operator(node: Node) -> str:
+        return text_of(node.child_by_field_name("operator"))
 
     def written(self, node: Node) -> str:
         """Returns the program's text, with its colons."""
@@ -113,9 +120,18 @@ class Lowering(ABC):
             return self._of_type(node)
         return None
 
-    def reference(self, node: Node, whole: bool = False) -> Reference | None:
-        """Returns a reference without errors; else they have been reported."""
+    @contextmanager
+    def sharing(self) -> Iterator[None]:
+        self.is_sharing = True
+        yield
+        self.is_sharing = False
+
+    def reference(self, node: Node, whole: bool = False, shared: bool = False) -> Reference | None:
+        """Returns a reference without errors; else they have been reported. `shared`: it may be a section of an aligned
+        array."""
         found = self.reader.read(node, whole)
+        if found is not None and (shared or self.is_sharing) and self.is_aligned(self, found.node):
+            return found
         if self.reader.problem is not None:
             self.error(*self.reader.problem)
             return None
@@ -237,6 +253,8 @@ class Lowering(ABC):
             return None
         operator = text_of(node.child_by_field_name("operator"))
         target = bare(left)
+        if self.anchor is None and node.start_byte in self.shared_out:
+            return self.shared_out[node.start_byte](node)
         if self.anchor is None and node.start_byte in self.gmoves:
             return self.gmove(node, target, bare(right), self.gmoves[node.start_byte])
         if not self.reader.written(target) and not self._is_array(target):

@@ -55,6 +55,20 @@ def width(xmp: Xmp, directive: Directive, text: str) -> str:
     return f"{{{low}, {high[0] if high else low}, {int(periodic is not None)}}}"
 
 
+def dim_of(arrays: Arrays, array: Aligned, ref: Reference, d: int) -> tuple[str, str, str]:
+    """Returns base, length and step of a dimension."""
+    step = ref.steps[d] if d < len(ref.steps) else None
+    extent = f"{array.descriptor}.extent[{d}]"
+    if step is None or (step.index is None and step.section is None):
+        return "0", extent, "1"
+    if step.index is not None and step.section is None:
+        return arrays.render(step.index), "1", "1"
+    base, length, by = arrays.parts(ref, d)
+    base = base or (f"{extent} - 1" if by.startswith("-") else "0")
+    what, place = quoted(arrays.written(ref.node)), arrays.place(ref.node.start_byte)
+    return base, f"xmp_length({base}, {length}, {by}, {extent}, {d}, {what}, {place})", by
+
+
 class GlobalMoves:
     """gmove, if one of its sides is an aligned array."""
 
@@ -111,25 +125,12 @@ class GlobalMoves:
         if ref.remote or any(step.member for step in ref.steps) or len(ref.steps) > array.dims:
             arrays.error(node.start_byte, f"`{arrays.written(node)}` in a gmove", "name a section of the array alone")
             return None
-        table = [self._dim(arrays, array, ref, d) for d in range(array.dims)]
+        table = [dim_of(arrays, array, ref, d) for d in range(array.dims)]
         columns = [", ".join(column) for column in zip(*table, strict=True)]
         return [], (
             f"&(const xmp_moved){{.array = &{array.descriptor}, .dims = {array.dims}, .base = {{{columns[0]}}},"
             f" .length = {{{columns[1]}}}, .step = {{{columns[2]}}}}}"
         )
-
-    def _dim(self, arrays: Arrays, array: Aligned, ref: Reference, d: int) -> tuple[str, str, str]:
-        """Returns base, length and step of a dimension."""
-        step = ref.steps[d] if d < len(ref.steps) else None
-        extent = f"{array.descriptor}.extent[{d}]"
-        if step is None or (step.index is None and step.section is None):
-            return "0", extent, "1"
-        if step.index is not None and step.section is None:
-            return arrays.render(step.index), "1", "1"
-        base, length, by = arrays.parts(ref, d)
-        base = base or (f"{extent} - 1" if by.startswith("-") else "0")
-        what, place = quoted(arrays.written(ref.node)), arrays.place(ref.node.start_byte)
-        return base, f"xmp_length({base}, {length}, {by}, {extent}, {d}, {what}, {place})", by
 
     def _memory(self, arrays: Arrays, node: Node, element: str | None) -> tuple[list[str], str] | None:
         """Returns memory of each node, or a value."""

@@ -14,11 +14,12 @@ from .loops import loop
 from .moves import reflect
 from .nodes import coarray, nodes, task, tasks
 from .part import Xmp
+from .shares import array
 from .synchronize import lock, post, sync_image, sync_images, sync_memory, wait
 from .templates import distribute, template, template_fix
 
 # Parts of the global view that are not there yet.
-ABSENT = ("reflect_init", "reflect_do", "reduce_shadow", "array", "static_desc")
+ABSENT = ("reflect_init", "reflect_do", "reduce_shadow", "static_desc")
 LOOP_WORDS = ("expand", "margin", "peel_and_wait", *(sign for sign in REDUCTIONS if sign.isalpha()))
 # A directive that is a statement by itself.
 Alone = partial(Kind, stands=Stands.ALONE, is_statement=True)
@@ -48,6 +49,7 @@ XMP = Notation(
         Kind("align", Stands.DECLARING, align, words=("with",)),
         Kind("shadow", Stands.DECLARING, shadow),
         Kind("loop", Stands.ABOVE, loop, clauses=("on", "reduction"), words=LOOP_WORDS, shares_loop=True),
+        Kind("array", Stands.ABOVE, array, clauses=("on",)),
         Alone("reflect", lower=reflect, clauses=("async",), words=("width", "periodic")),
         Kind("task", Stands.ABOVE, task, clauses=("on",), words=("nocomm",)),
         Kind("tasks", Stands.ABOVE, tasks),

@@ -8,8 +8,8 @@ double a[100], c[100];
 #pragma xmp align a[i] with t[i]
 #pragma xmp align c[i] with u[i]
 int main(void) {
-#pragma xmp array on t[i]
-  a[:] = 3;
+#pragma xmp array on t[:]
+  a[:] = c[:];
 }
-// expected: 11:1: #pragma xmp array is not supported
-// remedy: docs/global-view.md has what Hiroba has of XcalableMP's global view, and what to write instead
+// expected: 12:10: `c` is aligned with `u`, and the assignment is shared by `t`
+// remedy: move it by gmove into an array that is aligned as the left side
