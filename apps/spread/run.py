@@ -159,6 +159,8 @@ def measure(options: argparse.Namespace, devices: str, kind: str) -> list[Line]:
 
 
 def lines_of(text: str) -> list[Line]:
+    if text.startswith("[\n"):  # from --json
+        return list(json.loads(text))
     return [json.loads(line[line.index("{") :]) for line in text.splitlines() if '{"host"' in line]
 
 
@@ -173,7 +175,9 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--mebibytes", type=int, help="of the copy (default 16; on GPUs 256)")
     parser.add_argument("--devices", help="as of hirobarun (default: cuda with a GPU, else host:1)")
     parser.add_argument("--hosts", default="", help="run on these hosts, as hirobarun --hosts (default: this machine)")
-    parser.add_argument("--from", dest="source", type=Path, help="lines that the program has printed")
+    parser.add_argument(
+        "--from", dest="source", type=Path, help="lines that the program has printed, or a file of --json"
+    )
     parser.add_argument("--json", type=Path, help="write all figures")
     parser.add_argument("--table", type=Path, help="write the table for hirobarun --place-table")
     parser.add_argument("--plot", type=Path, help="write the box plots as a picture")

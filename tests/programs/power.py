@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -309,6 +310,7 @@ class Power(unittest.TestCase):
                 [row[1:4] for row in rows], [["host", str(i), "threads of this processor"] for i in (0, 1)]
             )
             self.placements(folder, rows)
+            self.assertEqual(self.spread(machine, "--from", folder / "all.json"), (0, out, ""))
             status, _, error = self.spread(machine, "--from", folder / "table.tsv")
             self.assertEqual((status, len(error.splitlines())), (1, 1), error)
             self.assertIn("has no figures", error)
@@ -337,6 +339,31 @@ class Power(unittest.TestCase):
         status, _, error = run([program, 1, 0.001, 8, 1], ["-n", 1, "--devices", "host:2", "--place-by", "power"])
         self.assertNotEqual(status, 0)
         self.assertIn("needs option place-table", error)
+
+    def test_places_by_other_launchers(self) -> None:
+        """The table is a file and the options are variables, so an MPI that starts the ranks needs nothing else."""
+        program = BUILD / "lib" / "hiroba" / "spread"
+        for mpi, words in (("openmpi", ["--oversubscribe"]), ("mpich", [])):
+            launcher = shutil.which(f"mpirun.{mpi}")
+            if launcher is None or not (program.parent / f"wire-mpi-{mpi}.so").exists():
+                continue
+            with self.subTest(mpi), tempfile.TemporaryDirectory() as folder:
+                table = Path(folder) / "table.tsv"
+                kind = f"{os.uname().nodename}\thost"
+                lines = ["0\tthreads of this processor\t200\t0.1", "1\tthreads of this processor\t100\t0.2"]
+                table.write_text("".join(f"{kind}\t{line}\n" for line in lines))
+                settings = {"HIROBA_DEVICES": "host:2", "HIROBA_PLACE_BY": "power", "HIROBA_PLACE_TABLE": str(table)}
+                done = subprocess.run(
+                    [launcher, *words, "-n", "2", str(program), "1", "0.001", "8", "1"],
+                    capture_output=True,
+                    text=True,
+                    timeout=60,
+                    check=False,
+                    env=os.environ | settings | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
+                )
+                self.assertEqual(done.returncode, 0, done.stderr)
+                numbers = [json.loads(line)["number"] for line in done.stdout.splitlines()]
+                self.assertEqual(numbers, [1, 1, 1, 0, 0, 0])
 
     def test_spread_without_watts(self) -> None:
         with Machine() as machine, tempfile.TemporaryDirectory() as folder:
