@@ -58,6 +58,15 @@ foreach(line "plain" "chaos CHAOS=5" "check CHECK=yes")
     LD_LIBRARY_PATH=$<TARGET_FILE_DIR:hiroba>)
 endforeach()
 
+# What tools/device-check takes to a machine with a GPU is complete.
+if(without_numpy EQUAL 0 AND NOT HIROBA_SANITIZE)
+  set(check "${python} -B ${CMAKE_SOURCE_DIR}/tools/device-check")
+  set(pack ${CMAKE_CURRENT_BINARY_DIR}/device-check)
+  add_test(NAME programs.devices.packed COMMAND bash -c "${check} --build ${CMAKE_BINARY_DIR} --pack ${pack} && \
+    ${check} --packed ${pack} --devices host:1 --only arrays --only stencil27 --out ${pack}/result.json")
+  set_tests_properties(programs.devices.packed PROPERTIES TIMEOUT 120)
+endif()
+
 # The same by the driver of NVIDIA, of which cuda_standin.c has the calls.
 add_library(cuda_standin SHARED cuda_standin.c)
 target_link_options(cuda_standin PRIVATE -Wl,-soname,libcuda.so.1)

@@ -427,9 +427,10 @@ int main(int argc, char** argv) {
     CASE(reduction_by_function), CASE(freed), CASE(freed_early), CASE(different), CASE(fewer), CASE(throws),
     CASE(never_ends), CASE(never_let_go), CASE(never_ends_in_graph), CASE(never_let_go_in_graph), CASE(wrong_rank),
     CASE(wrong_priority), CASE(wrong_thread), CASE(other_graph), CASE(waits_in_graph), CASE(waits_for_data_in_graph),
-    CASE(different_graphs), CASE(hold_outside), CASE(iwait_outside), CASE(no_wait), CASE(unnamed), CASE(only_read), CASE(of_another_rank),
-    CASE(one_past), CASE(late), CASE(later), CASE(child), CASE(parent), CASE(by_memset), CASE(child_writes),
-    CASE(child_reads), CASE(grandchild_writes), CASE(child_writes_what_is_read), CASE(child_writes_more),
-    CASE(child_writes_own_memory), CASE(children_named), CASE(in_graph), CASE(all_named), CASE(held_elsewhere)});
+    CASE(different_graphs), CASE(hold_outside), CASE(iwait_outside), CASE(no_wait), CASE(unnamed), CASE(only_read),
+    CASE(of_another_rank), CASE(one_past), CASE(late), CASE(later), CASE(child), CASE(parent), CASE(by_memset),
+    CASE(child_writes), CASE(child_reads), CASE(grandchild_writes), CASE(child_writes_what_is_read),
+    CASE(child_writes_more), CASE(child_writes_own_memory), CASE(children_named), CASE(in_graph), CASE(all_named),
+    CASE(held_elsewhere)});
   // clang-format on
 }
