@@ -145,6 +145,31 @@ xmp_runs xmp_runs_begin(const xmp_template* t, int dimension, int64_t first, int
                         int64_t offset);
 int xmp_runs_next(xmp_runs* runs);
 
+/* expand, margin and peel_and_wait: a node's own iterations, and the expanded ones: `low` before its first index and
+ * `high` after its last (fewer if negative) where other nodes have the iterations beyond; with `unbound` also where the
+ * loop ends. A margin is what only one of the two has: of n loops, 2 n pieces from 1 on; piece 0 is expanded. */
+typedef struct xmp_expand {
+  int64_t low, high;
+  int unbound;
+} xmp_expand;
+typedef struct xmp_bounds {
+  int64_t begin, end; /* as xmp_loop_first and xmp_loop_end */
+} xmp_bounds;
+enum xmp_loop_part {
+  XMP_LOOP_EXPANDED,
+  XMP_LOOP_BOTH,   /* own and expanded */
+  XMP_LOOP_EITHER, /* own or expanded */
+  XMP_LOOP_LOW,    /* the margin before */
+  XMP_LOOP_HIGH    /* the margin after */
+};
+xmp_bounds xmp_loop_bounds(const xmp_template* t, int dimension, int64_t first, int64_t past, int64_t step,
+                           int64_t offset, xmp_expand width, enum xmp_loop_part part);
+static inline enum xmp_loop_part xmp_margin_part(int piece, int loop) {
+  if (piece == 0) return XMP_LOOP_EXPANDED;
+  if ((piece - 1) / 2 != loop) return loop < (piece - 1) / 2 ? XMP_LOOP_BOTH : XMP_LOOP_EITHER;
+  return piece % 2 == 1 ? XMP_LOOP_LOW : XMP_LOOP_HIGH;
+}
+
 /* True if this node executes iterations of a loop on a template: it is one of the nodes, and has the index of each
  * dimension whose range is a single one. */
 int xmp_loop_here(const xmp_template* t, const xmp_template_range range[], const char* place);

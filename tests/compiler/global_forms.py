@@ -197,6 +197,79 @@ int main(void) {
   return wrong != 0;
 }
 """
+# Loops that do more than a node's own iterations, or some of them at another time.
+MARGINS = """#include <stdio.h>
+#include <xmp.h>
+#define N 30
+#define M 17
+#pragma xmp nodes p[*]
+#pragma xmp nodes g[*][*]
+#pragma xmp template t[N]
+#pragma xmp template u(0:M-1,0:N-1)
+#pragma xmp distribute t[block] onto p
+#pragma xmp distribute u(block,block) onto g
+double a[N][M], b[N][M];
+int c[N], visits[N][M];
+#pragma xmp align [i][j] with u(j,i) :: a, b, visits
+#pragma xmp shadow a[1][1]
+#pragma xmp align c[i] with t[i]
+#pragma xmp shadow c[1:2]
+static int visited(int times) {
+  int wrong = 0;
+#pragma xmp loop (i,j) on u(j,i) reduction(+:wrong)
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < M; j++) wrong += visits[i][j] != times, visits[i][j] = 0;
+  return wrong;
+}
+int main(void) {
+  int wrong = 0;
+#pragma xmp loop (i,j) on u(j,i)
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < M; j++) a[i][j] = i * i + 3 * j;
+#pragma xmp reflect(a) async(3)
+#pragma xmp loop (i,j) on u(j,i) peel_and_wait(3,-1,-1)
+  for (int i = 1; i < N - 1; i++)
+    for (int j = 1; j < M - 1; j++) {
+      b[i][j] = a[i - 1][j] + a[i + 1][j] + a[i][j - 1] + a[i][j + 1];
+      visits[i][j]++;
+    }
+#pragma xmp loop (i,j) on u(j,i) reduction(+:wrong)
+  for (int i = 1; i < N - 1; i++)
+    for (int j = 1; j < M - 1; j++) {
+      wrong += b[i][j] != 4 * i * i + 2 + 12 * j || visits[i][j] != 1;
+      visits[i][j] = 0;
+    }
+  wrong += visited(0);
+#pragma xmp loop (i,j) on u(j,i) expand(-1,-2:-1)
+  for (int i = N - 1; i >= 0; i--)
+    for (int j = 0; j < M; j++) visits[i][j]++;
+#pragma xmp loop (i,j) on u(j,i) MARGIN(-1,-2:-1)
+  for (int i = N - 1; i >= 0; i--)
+#pragma omp parallel for
+    for (int j = 0; j < M; j++) visits[i][j]++;
+  wrong += visited(1);
+#pragma xmp loop on t[i] expand(1:2)
+  for (int i = 0; i < N; i++) c[i] = i;
+#pragma xmp loop on t[i] reduction(+:wrong)
+  for (int i = 1; i < N - 2; i++) wrong += c[i - 1] != i - 1 || c[i + 1] != i + 1 || c[i + 2] != i + 2;
+#pragma xmp loop on t[i] expand(/ unbound /1)
+  for (int i = 0; i < N; i++) c[i] = 2 * i;
+#pragma xmp loop on t[i] reduction(+:wrong)
+  for (int i = 0; i < N; i++) wrong += c[i - 1] != 2 * i - 2 || c[i] != 2 * i || c[i + 1] != 2 * i + 2;
+#pragma xmp loop on t[i] margin(1)
+  for (int i = 0; i < N; i++) c[i] = -i;
+  int mine = 0;
+#pragma xmp loop on t[i] reduction(+:wrong) reduction(+:mine)
+  for (int i = 1; i < N - 1; i++) {
+    wrong += c[i] != 2 * i || (c[i - 1] != -(i - 1) && c[i - 1] != 2 * i - 2);
+    mine += c[i - 1] == -(i - 1) && i > 1;
+  }
+  wrong += mine != (N - 1) / ((N + xmp_num_nodes() - 1) / xmp_num_nodes());
+#pragma xmp reduction(+:wrong)
+  if (xmpc_node_num() == 0) puts(wrong ? "wrong" : "OK");
+  return wrong != 0;
+}
+"""
 # Assignments of sections that nodes share.
 ASSIGNMENTS = """#include <math.h>
 #include <stdio.h>
@@ -281,7 +354,7 @@ int main(void) {
   return wrong != 0;
 }
 """
-PROGRAMS = {"assignments": ASSIGNMENTS, "later": LATER, "members": MEMBERS, "loops": LOOPS}
+PROGRAMS = {"assignments": ASSIGNMENTS, "later": LATER, "members": MEMBERS, "loops": LOOPS, "margins": MARGINS}
 
 # A header with what template_fix gives in one file, and all files use.
 HEADER = """#include <xmp.h>

@@ -230,6 +230,51 @@ XMP_EXPORT void xmp_loop_inside(const xmp_template* t, int d, int64_t first, int
           d + 1, t->name, a, b, low, high);
 }
 
+namespace {
+
+struct Indices {
+  int64_t begin, end;
+  bool empty() const { return begin >= end; }
+};
+
+Indices expanded(const Indices& loop, const Indices& block, const Indices& own, const xmp_expand& width) {
+  Indices out = own;
+  if (block.empty()) return out;
+  const bool beyond = width.unbound != 0 && !own.empty();
+  if (block.begin > loop.begin) out.begin = std::max(block.begin - width.low, loop.begin);
+  else if (beyond) out.begin -= width.low;
+  if (block.end < loop.end) out.end = std::min(block.end + width.high, loop.end);
+  else if (beyond) out.end += width.high;
+  return out;
+}
+
+Indices part_of(const Indices& own, const Indices& wide, enum xmp_loop_part part) {
+  if (part == XMP_LOOP_EXPANDED) return wide;
+  Indices either = {std::min(own.begin, wide.begin), std::max(own.end, wide.end)};
+  if (own.empty()) either = wide;
+  else if (wide.empty()) either = own;
+  Indices both = {std::max(own.begin, wide.begin), std::min(own.end, wide.end)};
+  if (own.empty() || wide.empty() || both.empty()) both = {either.end, either.end};
+  if (part == XMP_LOOP_BOTH) return both;
+  if (part == XMP_LOOP_LOW) return {either.begin, both.begin};
+  return part == XMP_LOOP_HIGH ? Indices{both.end, either.end} : either;
+}
+
+}  // namespace
+
+XMP_EXPORT xmp_bounds xmp_loop_bounds(const xmp_template* t, int d, int64_t first, int64_t past, int64_t step,
+                                      int64_t offset, xmp_expand width, enum xmp_loop_part part) {
+  const Indices loop = step > 0 ? Indices{first, past} : Indices{past + 1, first + 1};
+  const Indices block = {t->begin[d] - offset, t->end[d] - offset};
+  const Indices own = {std::max(loop.begin, block.begin), std::min(loop.end, block.end)};
+  const Indices made = part_of(own, expanded(loop, block, own, width), part);
+  if (made.empty()) return {first, first};
+  // The first iteration in it, in the direction of the loop.
+  const int64_t size = step > 0 ? step : -step, away = step > 0 ? made.begin - first : first - (made.end - 1);
+  const int64_t steps = away >= 0 ? (away + size - 1) / size : -(-away / size);
+  return {first + steps * step, step > 0 ? made.end : made.begin - 1};
+}
+
 XMP_EXPORT void xmp_array_error(const xmp_template* t, int dimension, int64_t index, int64_t step, int64_t first,
                                 const char* text, const char* place) {
   end_job(1,

@@ -12,6 +12,7 @@ from ..core.source import HASH_LINE, Node, text_of, walk
 from ..core.text import matching, split_list
 from .aligned import Aligned, Kept
 from .collectives import Reduced, join_locations, reduced
+from .margins import NAMES, Widening, widening
 from .part import Xmp
 from .subscripts import Shared, check_subscripts
 from .templates import known_template, ranges_text
@@ -41,7 +42,7 @@ def loop(xmp: Xmp, directive: Directive) -> None:
         return
     if not xmp.statements.stays(directive, statement):
         return
-    Lowered(xmp, directive, template, statement, parts).lower(found[3][end:].strip())
+    Lowered(xmp, directive, template, statement, parts, found[3].startswith("(")).lower(found[3][end:].strip())
 
 
 def bracket_end(text: str) -> int:
@@ -57,11 +58,16 @@ def bracket_end(text: str) -> int:
 class Lowered:
     """One directive."""
 
-    def __init__(self, xmp: Xmp, directive: Directive, template: Template, statement: Node, parts: list[str]) -> None:
+    def __init__(
+        self, xmp: Xmp, directive: Directive, template: Template, statement: Node, parts: list[str], is_round: bool
+    ) -> None:
         self.xmp, self.directive, self.template, self.statement = xmp, directive, template, statement
         self.parts = parts  # of each dimension of the template
         self.place = xmp.place(directive)
         self.number = sum(d.at < directive.at for d in xmp.directives)
+        self.is_round = is_round
+        self.widening: Widening | None = None
+        self.piece = f"{PREFIX}{self.number}_piece"
         self.loops: list[Shared] = []
         self.reductions: list[Reduced] = []
         # C before and after the outermost loop.
@@ -73,6 +79,8 @@ class Lowered:
         if not self._clauses(clauses) or not self._find():
             return
         xmp, statement = self.xmp, self.statement
+        if self.widening is not None and not self.widening.match(xmp, self.directive, self.template, self.loops):
+            return
         xmp.unit.covered.append((statement.start_byte, statement.end_byte))
         check_subscripts(xmp, self.template, statement, self.loops)
         for shared in self.loops:
@@ -80,6 +88,11 @@ class Lowered:
         self._orders()
         kept = self._keep()
         here = self._here()
+        if self.widening is not None and (pieces := self.widening.begin(len(self.loops), self.piece)):
+            self.before.insert(0, pieces)
+            self.closing += " }"
+            if here and self.widening.id:
+                self.closing += f" {self.widening.wait()}"
         begin = "".join(f"{part} " for part in [*self._begin_reductions(), *kept, here, *self.before] if part)
         above = self._above()
         xmp.call(self.directive, f"{{ {begin}" if above < 0 else "")
@@ -96,11 +109,18 @@ class Lowered:
             found = re.match(r"(\w+)\s*\(", words)
             end = matching(words, found.end() - 1) if found is not None else -1
             name = found[1].lower() if found is not None else words.split()[0]
-            if found is None or end < 0 or name != "reduction":
-                text = f"`{name}` in #pragma xmp loop"
-                known = "is not supported" if name in ("expand", "margin", "peel_and_wait") else "is no clause of it"
-                self.xmp.error(self.directive, f"{text} {known}", "write reduction(+:x), or nothing more")
+            if found is None or end < 0 or name not in ("reduction", *NAMES) or (name in NAMES and self.widening):
+                text = f"`{name}` in #pragma xmp loop is " + ("there already" if name in NAMES else "no clause of it")
+                remedy = f"write reduction(+:x), or one of {', '.join(NAMES)}"
+                self.xmp.error(self.directive, text, remedy)
                 return False
+            if name in NAMES:
+                given = words[found.end() : end - 1]
+                self.widening = widening(self.xmp, self.directive, name, given, self.is_round)
+                words = words[end:].strip()
+                if self.widening is None:
+                    return False
+                continue
             operator = ""
             for each in join_locations(split_list(words[found.end() : end - 1])):
                 operator, made = self._reduction(operator, each)
@@ -193,6 +213,10 @@ class Lowered:
             setup += f" const int64_t {n}begin = {n}runs.first, {n}end = {n}runs.end, {n}step = {n}runs.step;"
             if not self._has_pragma(s):
                 setup += f" const int64_t {n}stride = {n}runs.stride; int64_t {n}at = {n}runs.local; (void){n}at;"
+        elif self.widening is not None:
+            part = self.widening.part(s, self.piece)
+            setup += f" const xmp_bounds {n}own = xmp_loop_bounds({where}, {s.width}, {part});"
+            setup += f" const int64_t {n}begin = {n}own.begin, {n}end = {n}own.end;"
         else:
             where = f"&{t.variable}, {s.axis}"
             setup += f" const int64_t {n}begin = xmp_loop_first({where}, {n}first, {s.step}, {s.offset}),"
@@ -265,7 +289,8 @@ class Lowered:
                     numbers[key] = f"{shared.name}at"
         xmp.aligned.kept.append(Kept(s.start_byte, s.end_byte, frozenset(names), numbers))
         checks = [f"xmp_aligned_check(&{a.descriptor}, {self.place});" for a in names.values() if a.comes_later]
-        word = "restrict " if self._restricted() else ""
+        waits = self.widening is not None and self.widening.id  # which changes shadows
+        word = "restrict " if not waits and self._restricted() else ""
         return checks + [
             f"{a.type.format(f'const {word}{PREFIX}kept_{a.symbol}')} = (void*){a.descriptor}.base;"
             for a in names.values()
@@ -362,6 +387,8 @@ class Lowered:
                 if form == "*"
                 else f"each node of `{t.onto}` does those it owns, by {form}"
             )
+            if self.widening is not None and not s.width.startswith("(xmp_expand){0, 0,"):
+                who += f", with {self.widening.name}"
             where = self.xmp.source.place(s.node.start_byte)
             self.xmp.explain.append(
                 f"{where}: loop over `{s.counted.name}` on dimension {s.axis + 1} of `{t.name}`: {who}"

@@ -24,6 +24,8 @@ class Shared:
     level: int  # 0: the outermost
     name: str  # prefix of the generated variables
     hoisted: bool = False
+    width: str = "(xmp_expand){0, 0, 0}"  # of expand, margin or peel_and_wait
+    beyond: tuple[int, int] = (0, 0)  # iterations before and after the node's own
 
     @property
     def step(self) -> str:
@@ -102,6 +104,8 @@ def check(xmp: Xmp, array: Aligned, d: int, index: Node, added: int, template: T
         if None in (*offsets, *widths):
             return
         away = added + (offsets[0] or 0) - (offsets[1] or 0)
+        ends = (away - shared.beyond[0], away + shared.beyond[1])  # the node's first and last one
+        away = ends[0] if -ends[0] > (widths[0] or 0) else ends[1]
         has = (widths[0] if away < 0 else widths[1]) or 0
         if abs(away) > has:
             xmp.source.error(
