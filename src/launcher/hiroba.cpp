@@ -12,6 +12,7 @@
 #include "launcher/execute.hpp"
 #include "launcher/info.hpp"
 #include "launcher/report/python.hpp"
+#include "launcher/top/top.hpp"
 
 namespace {
 
@@ -73,6 +74,20 @@ int become(const std::string& name, const std::vector<std::string>& words) {
   return 1;
 }
 
+CLI::App* add_top(CLI::App& app, hiroba::TopWish& wish) {
+  CLI::App* const command =
+      app.add_subcommand("top", "Shows a job while it runs: its ranks, rates, and who waits for whom");
+  command
+      ->add_option("job", wish.job, "The process of hirobarun or of a rank; without it, the only job of this machine")
+      ->type_name("PID");
+  command->add_option("--every", wish.every, "Seconds between two pictures")
+      ->check(CLI::Range(0.05, 3600.0))
+      ->capture_default_str();
+  command->add_option("--pictures", wish.pictures, "Show so many and end; 0: until the job ends")
+      ->check(CLI::NonNegativeNumber);
+  return command;
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"Describes this installation of Hiroba. hirobarun starts programs."};
   app.set_version_flag("--version", "hiroba " HIROBA_VERSION, "Print the version and exit");
@@ -97,6 +112,8 @@ int run(int argc, char** argv) {
                        "(hiroba power spread --help)")
       ->prefix_command()
       ->set_help_flag();
+  hiroba::TopWish wish;
+  CLI::App* const top_command = add_top(app, wish);
   // All words after the command are the program's.
   for (const auto& [name, purpose] :
        {std::pair{"overlap", "Measures whether collectives hide behind computation here, in Hiroba and MPIs"},
@@ -112,6 +129,7 @@ int run(int argc, char** argv) {
     std::fprintf(stderr, "hiroba: %s (see hiroba --help)\n", wrong.what());
     return 2;
   }
+  if (top_command->parsed()) return hiroba::top(wish);
   const CLI::App& chosen = *app.get_subcommands().front();
   if (chosen.get_name() == "power") {
     const std::vector<CLI::App*> further = chosen.get_subcommands();

@@ -5,6 +5,8 @@
 #include <numeric>
 
 #include "base/log.hpp"
+#include "base/record/record.hpp"
+#include "base/wait.hpp"
 #include "openmp/abi.hpp"
 #include "openmp/program/runtime.hpp"
 #include "openmp/program/words.hpp"
@@ -16,6 +18,8 @@ namespace {
 
 LearntPages::Place place_of(const void* code) { return reinterpret_cast<LearntPages::Place>(code); }
 LearntPages::Place place_of(Function function) { return reinterpret_cast<LearntPages::Place>(function); }
+// As a return address: that of the instruction after a call.
+const void* code_of(Function function) { return reinterpret_cast<const char*>(function) + 1; }
 
 }  // namespace
 
@@ -107,8 +111,9 @@ int Regions::team(Function function, unsigned asked) const {
 
 // After the barrier nobody uses the words of the interval before it any more, in which there were `shares` loops.
 // Then the threads of this rank go on at `place`, if it is known.
-void Regions::wait_for_ranks(const char* call, uint64_t shares, LearntPages::Place place) {
+void Regions::wait_for_ranks(const char* call, const void* code, uint64_t shares, LearntPages::Place place) {
   const InRuntime runtime;
+  const RecordedCall recorded(code);
   learnt_.end();
   require(memory_->consistency().barrier(call));
   queues_.clear(barriers_, shares);
@@ -121,7 +126,7 @@ void Regions::run(const Work& work) {
   Order& order = common_->order;
   settings_ = RegionSettings::current();
   order = {work, settings_, give_variables(work.data), false, 0};
-  wait_for_ranks("the start of a parallel region", 0, place_of(work.function));
+  wait_for_ranks("the start of a parallel region", code_of(work.function), 0, place_of(work.function));
   run_share(work);
 }
 
@@ -180,16 +185,19 @@ void Regions::run_share(const Work& work) {
   int base = 0;
   for (int r = 0; r < rank; ++r) base += threads_of(r, work.threads);
   Share share = {*this, work, base, threads_of(rank, work.threads)};
+  const double begin = recording() ? seconds_now() : 0;
   {
     const Member before = member;
     const InRuntime runtime;
     HIROBA_REAL(GOMP_parallel)(run_member, &share, static_cast<unsigned>(share.locals), work.flags);
     member = before;
   }
+  if (recording())
+    note_time(site_of(SiteKind::region, code_of(work.function), 0, "parallel region"), 0, seconds_now() - begin);
   // Threads that have left a cancelled region have begun fewer loops than others.
   if (cancellation_.region_was_cancelled()) shares_ = Queues::slots;
   constexpr LearntPages::Place after = 1;  // the serial part after a region is a place, too
-  wait_for_ranks("the end of a parallel region", shares_, place_of(work.function) + after);
+  wait_for_ranks("the end of a parallel region", code_of(work.function), shares_, place_of(work.function) + after);
   cancellation_.end_region();
 }
 
@@ -218,7 +226,7 @@ void Regions::run_member(void* argument) {
 // The threads of the rank meet, with their tasks done; then the ranks; then the threads go on.
 void Regions::barrier(const void* place) {
   HIROBA_REAL(GOMP_barrier)();
-  if (member.local == 0) wait_for_ranks("a barrier of OpenMP", member.shares, place_of(place));
+  if (member.local == 0) wait_for_ranks("a barrier of OpenMP", place, member.shares, place_of(place));
   if (member.locals > 1) HIROBA_REAL(GOMP_barrier)();
   ++member.barriers;
   member.shares = member.has_loop ? 1 : 0;
@@ -240,7 +248,7 @@ bool Regions::barrier_or_cancel(const void* place) {
   if (HIROBA_REAL(GOMP_barrier_cancel)()) return true;
   if (member.local == 0) {
     if (!cancellation_.await_arrivals()) return true;
-    wait_for_ranks("a barrier of OpenMP", member.shares, place_of(place));
+    wait_for_ranks("a barrier of OpenMP", place, member.shares, place_of(place));
   }
   ++member.barriers;
   member.shares = member.has_loop ? 1 : 0;

@@ -126,7 +126,8 @@ class Regions {
   void run_share(const Work& work);
   static void run_member(void* share);
   bool give_variables(const void* data);
-  void wait_for_ranks(const char* call, uint64_t shares = 0, LearntPages::Place place = 0);
+  // `code`: the place of the wait for option report, as a return address; null: it is not known.
+  void wait_for_ranks(const char* call, const void* code = nullptr, uint64_t shares = 0, LearntPages::Place place = 0);
 
   Memory* memory_ = nullptr;
   Program program_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -10,6 +11,7 @@
 #include <thread>
 
 #include "base/machine/host.hpp"
+#include "base/record/record.hpp"
 #include "base/wait.hpp"
 #include "power/sampler.hpp"
 #include "power/table.hpp"
@@ -213,6 +215,7 @@ Status Power::finish(const char* call, std::string& table) {
   HIROBA_TRY(barriers.all(call));
   if (!leads) p.sampler.stop();
   p.running = false;
+  note();
   Texts all;
   HIROBA_TRY(gather(p, call, report_of(p).packed(), all));
   if (p.around.job.rank != 0) return {};
@@ -220,6 +223,16 @@ Status Power::finish(const char* call, std::string& table) {
   for (const std::vector<char>& text : all) reports.push_back(PowerReport::unpacked(text));
   table = power_table(reports);
   return {};
+}
+
+void Power::note() const {
+  if (!recording() || !on()) return;
+  const PowerReport mine = report_of(*parts_);
+  for (const auto& [name, account] : mine.accounts) note_energy(name.c_str(), account.seconds, account.joules);
+  RunRecord& record = *run_record;
+  record.machine_seconds = mine.seconds, record.machine_joules = mine.joules, record.idle_watts = mine.idle_watts;
+  const std::string& why = mine.measured ? mine.why_unknown : "the first rank of the node measures";
+  std::snprintf(record.energy_unknown, sizeof record.energy_unknown, "%s", why.c_str());
 }
 
 std::string Power::describe() const {

@@ -60,6 +60,8 @@ class Power {
 
   // Ends the sampling, and returns the table of all ranks, on rank 0. Collective, if on.
   Status finish(const char* call, std::string& table);
+  // Writes what is known so far into this rank's record (option report).
+  void note() const;
   // Returns this rank's line for option stats.
   std::string describe() const;
   // Watts of this machine over the time, as events for a timeline of tasks: ",\n{...}".

@@ -330,6 +330,7 @@ Status Tasks::synchronise(const char* call) {
   p.flow.clear();
   p.nesting_check.begin(p.flow.domain());
   p.chart.end_phase();
+  p.record.end_phase();
   p.memory->replicas().close();
   return p.memory->job().nnodes > 1 ? p.memory->consistency().sync_drop(call) : p.memory->consistency().barrier(call);
 }

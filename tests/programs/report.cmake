@@ -1,10 +1,13 @@
 # Reports of runs (option report), their page and their comparison.
 test_program(report_cases report_cases.cpp)
 set_source_files_properties(report_cases.cpp PROPERTIES COMPILE_OPTIONS "-fexceptions;-frtti")
-foreach(part Planted Good Files Page)
+foreach(line "report Planted" "report Good" "report Files" "report Page" "report_running Traces" "report_running Top")
+  separate_arguments(words UNIX_COMMAND ${line})
+  list(POP_FRONT words script part)
   string(TOLOWER ${part} name)
-  add_test(NAME programs.report.${name} COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/report.py
-    ${CMAKE_BINARY_DIR} ${part})
+  add_test(NAME programs.report.${name} COMMAND ${Python3_EXECUTABLE} -B
+    ${CMAKE_CURRENT_SOURCE_DIR}/${script}.py ${CMAKE_BINARY_DIR} ${part})
   set_tests_properties(programs.report.${name} PROPERTIES TIMEOUT 300)
 endforeach()
-hiroba_timing_tests(programs.report.planted programs.report.good programs.report.files)
+hiroba_timing_tests(programs.report.planted programs.report.good programs.report.files
+  programs.report.traces programs.report.top)

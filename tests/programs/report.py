@@ -285,16 +285,16 @@ class Files(Reports):
 class Page(Reports):
     """In a browser."""
 
-    SECTIONS = ("advice", "time", "places", "arrays", "bytes", "settings")
+    SECTIONS = ("advice", "time", "path", "places", "timeline", "arrays", "bytes", "energy", "settings")
 
-    def browse(self, page: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    def browse(self, page: Path, *words: str, part: str = "") -> subprocess.CompletedProcess[str]:
         browser = shutil.which("chromium")
         if browser is None:
             print("SKIPPED: the page of a report is tested in Chromium: apt install chromium", file=sys.stderr)
             self.skipTest("no chromium")
         home = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={self.folder}/browser"]
         quiet = ["--host-resolver-rules=MAP * 0.0.0.0", "--enable-logging=stderr", "--virtual-time-budget=5000"]
-        command = [browser, *home, *quiet, *words, page.as_uri()]
+        command = [browser, *home, *quiet, *words, page.as_uri() + part]
         return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
 
     def check(self, page: Path) -> str:
@@ -312,6 +312,10 @@ class Page(Reports):
         self.assertNotIn("http", page.read_text().split('id="data">')[0])
         seen = self.check(page)
         self.assertIn("missing preload", seen.split('id="data">')[0])
+        zoomed = self.browse(page, "--dump-dom", part="#timeline=0.1-0.11").stdout
+        drawn = [int(re.findall(r'data-drawn="([0-9]+)"', text)[0]) for text in (seen, zoomed)]
+        self.assertGreater(drawn[1], 0)
+        self.assertLess(drawn[1], drawn[0])
         kept = os.environ.get("SCREENSHOTS")
         for name, scheme, size in (("light", 1, "1000,2400"), ("dark", 0, "1000,2400"), ("phone", 1, "500,2400")):
             out = Path(kept or self.folder) / f"{name}.png"

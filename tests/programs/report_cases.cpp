@@ -183,6 +183,34 @@ void killed(bool) {
   sms_barrier();
 }
 
+// A chain of 16 tasks, twice as many tasks beside it, twice.
+void chain(bool) {
+  double* const b = doubles(64, true, "B");
+  for (int phase = 0; phase < 2; ++phase) {
+    for (int i = 0; i < 16; ++i) {
+      hiroba::task(hiroba::inout(b, size_t{1}), [] { compute(200); });
+      for (int k = 1; k <= 2; ++k)
+        hiroba::task(hiroba::inout(b + (2 * i + k) * page_doubles, size_t{1}), [] { compute(200); });
+    }
+    hiroba::taskwait();
+  }
+}
+
+// Runs until it is ended; rank 0 comes last to each barrier.
+void endless(bool) {
+  double* const b = doubles(static_cast<size_t>(64 * sms_nprocs), true, "B");
+  const auto [own, next] = Parts(64);
+  for (int step = 0;; ++step) {
+    for (int page = 0; page < 64; ++page) b[own + static_cast<size_t>(page * page_doubles)] = step;
+    sms_barrier();
+    double sum = 0;
+    for (int page = 0; page < 64; ++page) sum += b[next + static_cast<size_t>(page * page_doubles)];
+    sink = sum;
+    if (sms_rank == 0) usleep(50000);
+    sms_barrier();
+  }
+}
+
 constexpr struct {
   const char* name;
   void (*run)(bool);
@@ -196,6 +224,8 @@ constexpr struct {
              {"thrashing", thrashing},
              {"collective", collective_in_loop},
              {"small_tasks", small_tasks},
+             {"chain", chain},
+             {"endless", endless},
              {"killed", killed},
              {"names", names}};
 

@@ -2,10 +2,16 @@
 #include "base/record/record.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <memory>
 #include <string>
+#include <vector>
+
+#include "base/record/record_json.hpp"
 
 namespace hiroba {
 namespace {
@@ -23,9 +29,9 @@ class Record : public ::testing::Test {
 };
 
 TEST_F(Record, AddsUpBySite) {
-  note_fault(code(100), 1, 10, 4, 0.5);
-  note_fault(code(100), 1, 14, 2, 0.25);
-  note_fault(code(100), 2, 14, 1, 1);
+  note_fault(code(100), 1, 10, 4, 0, 0.5);
+  note_fault(code(100), 1, 14, 2, 1, 1.25);
+  note_fault(code(100), 2, 14, 1, 2, 3);
   const SiteRecord& first = site(SiteKind::fault, 100, 1);
   EXPECT_EQ(first.count, 2U);
   EXPECT_EQ(first.amount, 6U);
@@ -35,13 +41,13 @@ TEST_F(Record, AddsUpBySite) {
 }
 
 TEST_F(Record, FaultsInOrderContinueNearTheLastOne) {
-  for (const uint64_t page : {1000, 1004, 1010, 5000, 5004}) note_fault(code(1), 0, page, 4, 0);
+  for (const uint64_t page : {1000, 1004, 1010, 5000, 5004}) note_fault(code(1), 0, page, 4, 0, 0);
   EXPECT_EQ(site(SiteKind::fault, 1).ordered, 3U);
 }
 
 TEST_F(Record, CountsWhatFindsNoRoom) {
   const uint64_t many = 2 * RunRecord::most_sites;
-  for (uint64_t i = 1; i <= many; ++i) note_fault(code(i), 0, 0, 1, 0);
+  for (uint64_t i = 1; i <= many; ++i) note_fault(code(i), 0, 0, 1, 0, 0);
   uint64_t kept = 0;
   for (const SiteRecord& one : record_->sites) kept += one.count;
   EXPECT_EQ(kept + record_->lost, many);
@@ -51,7 +57,7 @@ TEST_F(Record, CountsWhatFindsNoRoom) {
 TEST_F(Record, KeepsTheRanksWaitedForLongest) {
   record_->rank = 0;
   record_caller = code(7);
-  for (const int last : {1, 2, 3, 4, 4, 4, 0}) note_barrier("barrier", last == 1 ? 0.001 : 0.1, last);
+  for (const int last : {1, 2, 3, 4, 4, 4, 0}) note_barrier("barrier", 0, last == 1 ? 0.001 : 0.1, last, 0);
   const SiteRecord& barrier = site(SiteKind::barrier, 7);
   EXPECT_EQ(barrier.count, 7U);
   uint64_t of_four = 0;
@@ -64,12 +70,99 @@ TEST_F(Record, KeepsTheRanksWaitedForLongest) {
 
 TEST_F(Record, PagesOfBothAreWrittenBeforeTheSameBarrier) {
   note_written(50, 2);
-  note_barrier("barrier", 0, 0);
+  note_barrier("barrier", 0, 0, 0, 0);
   EXPECT_TRUE(both_wrote(50));
   EXPECT_TRUE(both_wrote(51));
   EXPECT_FALSE(both_wrote(52));
-  note_barrier("barrier", 0, 0);
+  note_barrier("barrier", 0, 0, 0, 0);
   EXPECT_FALSE(both_wrote(50));
+}
+
+TEST_F(Record, TheRankThatComesLastIsOnTheCriticalPath) {
+  record_->rank = 1, record_->began = 10;
+  record_caller = code(7);
+  note_fault(code(100), 1, 10, 4, 10.5, 11);
+  note_barrier("barrier", 12, 12.25, 1, 12);  // 2 s, of which 0.5 are a fault
+  note_barrier("barrier", 13, 14, 0, 13.5);   // the other rank came last
+  note_lock(1, "lock", 14, 14.5);
+  note_barrier("barrier", 15, 15, 1, 15);  // 1.5 s: 0.5 until it went on, and 0.5 for the lock
+  const SiteRecord& barrier = site(SiteKind::barrier, 7);
+  const auto critical = [&](TimeKind kind) {
+    return 1e-9 * static_cast<double>(barrier.critical[static_cast<size_t>(kind)].load());
+  };
+  EXPECT_NEAR(critical(TimeKind::faults), 0.5, 1e-6);
+  EXPECT_NEAR(critical(TimeKind::locks), 0.5, 1e-6);
+  EXPECT_NEAR(critical(TimeKind::collective), 0.5, 1e-6);
+  EXPECT_NEAR(critical(TimeKind::tasks), 1.5 + 0.5, 1e-6);
+}
+
+// Bins become wider as the run becomes longer, and lose nothing.
+TEST_F(Record, BinsCoverTheWholeRun) {
+  Timeline& line = record_->timeline;
+  double total = 0;
+  for (double at = 0; at < 600; at += 0.25) line.note(TimeKind::faults, 0, 0, at, at + 0.1, -1), total += 0.1;
+  line.note(TimeKind::locks, 0, 0, 0, 600, -1);
+  const int level = Timeline::level_at(600'000);
+  uint64_t bins[2 * Timeline::half];
+  line.sum(TimeKind::faults, level, bins);
+  double sum = 0;
+  for (const uint64_t bin : bins) sum += 1e-9 * static_cast<double>(bin);
+  EXPECT_NEAR(sum, total, 1e-3);
+  line.sum(TimeKind::locks, level, bins);
+  const double width = 1e-3 * static_cast<double>(1 << level);
+  for (size_t bin = 0; bin < static_cast<size_t>(600 / width); ++bin)
+    EXPECT_NEAR(1e-9 * static_cast<double>(bins[bin]), width, 1e-6) << bin;
+}
+
+TEST_F(Record, ManyShortEventsLeaveTheLongOnes) {
+  Timeline& line = record_->timeline;
+  line.note(TimeKind::locks, 5, 0, 1, 2, 3);
+  for (int i = 0; i < 10000; ++i) line.note(TimeKind::faults, 0, 0, 3, 3 + 2e-6, -1);
+  const EventRecord& event = line.events[Timeline::classes - 1][0];
+  EXPECT_EQ(event.site, 5U);
+  EXPECT_EQ(event.other, 3);
+  EXPECT_EQ(event.begin, 1);
+  EXPECT_FLOAT_EQ(event.seconds, 1);
+}
+
+TEST_F(Record, EnergyOfOneNameIsReplaced) {
+  note_energy("computing", 1, 10);
+  note_energy("waiting", 1, 5);
+  note_energy("computing", 2, 20);
+  EXPECT_EQ(record_->energies, 2U);
+  EXPECT_EQ(record_->energy[0].joules, 20);
+}
+
+// Four ranks with ten million faults, and tables that are full.
+TEST_F(Record, TheDataOfALongRunIsSmall) {
+  static_assert(sizeof(RunRecord) < (size_t{4} << 20));
+  std::vector<std::unique_ptr<RunRecord>> records(4);
+  std::vector<const RunRecord*> all;
+  for (auto& record : records) {
+    record = std::make_unique<RunRecord>();
+    run_record = record.get();
+    record->rank = static_cast<int>(all.size()), record->nranks = 4;
+    record->seconds = 600;
+    for (uint64_t i = 0; i < 2'500'000; ++i) {
+      const double at = 600e-7 * 4 * static_cast<double>(i);
+      note_fault(code(1 + i % 5000), static_cast<uint32_t>(i % 256), i, 1, at,
+                 at + 1e-5 * static_cast<double>(i % 1000));
+    }
+    for (ArrayRecord& array : record->arrays) {
+      array.used = 1, array.pages = static_cast<uint64_t>(&array - record->arrays) + 1;
+      std::snprintf(array.name, sizeof array.name, "array %lu of a program", array.pages);
+      for (auto& cell : array.faults) cell = 12345;
+      for (auto& cell : array.writes) cell = 12345;
+    }
+    record->arrays_used = RunRecord::most_arrays;
+    all.push_back(record.get());
+  }
+  const std::string file = ::testing::TempDir() + "long_run." + std::to_string(getpid()) + ".json";
+  ASSERT_TRUE(write_records(all, "", file).ok());
+  std::ifstream in(file, std::ios::ate);
+  EXPECT_LT(in.tellg(), 4.9e6);
+  EXPECT_GT(in.tellg(), 1e6);
+  std::remove(file.c_str());
 }
 
 TEST_F(Record, LongTextsAreCut) {

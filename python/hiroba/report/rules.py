@@ -11,6 +11,7 @@ from hiroba.report.data import Place, Report
 
 PAGE_BYTES = 4096
 LEAST_SECONDS = 0.1  # a shorter run has no advice: its start is most of it
+LEAST_IN_ORDER = 0.3  # of faults: with fewer that continue where the last one ended, pages cannot be read ahead
 LEAST_LOST = 0.15  # seconds of waiting for ranks and locks: less is an accident
 
 
@@ -109,12 +110,13 @@ def cache_thrashes(report: Report, limit: float) -> Iterator[Finding]:
 
 def slow_arrays(report: Report, limit: float) -> Iterator[tuple[int, float, list[Place]]]:
     """Arrays whose faults cost much, for no reason that another rule knows."""
-    thrash = {array for array, _ in thrashing_arrays(report, 0.3)}
+    thrash = {array for array, _ in thrashing_arrays(report, limit_of("cache that thrashes"))}
+    shared, misplaced = limit_of("false sharing"), limit_of("worst placement")
     for array in range(len(report.arrays)):
         seconds, places = fault_seconds(report, array), report.faults_of(array)
         if report.active_share(seconds) < limit or seconds < 0.02 or sum(p.count for p in places) < 1000:
             continue
-        if array not in thrash and shared_writes(report, array) < 0.3 and alone(report, array) < 0.25:
+        if array not in thrash and shared_writes(report, array) < shared and alone(report, array) < misplaced:
             yield array, seconds, places
 
 
@@ -143,7 +145,7 @@ def index_of(report: Report, rank: int) -> list[int]:
 
 def missing_preload(report: Report, limit: float) -> Iterator[Finding]:
     for array, seconds, places in slow_arrays(report, limit):
-        if in_order(places) >= 0.3:
+        if in_order(places) >= LEAST_IN_ORDER:
             name = report.array_name(array)
             yield fault_finding(
                 report,
@@ -158,7 +160,7 @@ def missing_preload(report: Report, limit: float) -> Iterator[Finding]:
 
 def irregular_order(report: Report, limit: float) -> Iterator[Finding]:
     for array, seconds, places in slow_arrays(report, limit):
-        if in_order(places) < 0.3:
+        if in_order(places) < LEAST_IN_ORDER:
             yield fault_finding(
                 report,
                 array,
@@ -201,7 +203,8 @@ def worst_placement(report: Report, limit: float) -> Iterator[Finding]:
 def lock_contention(report: Report, limit: float) -> Iterator[Finding]:
     by_lock: dict[int, list[Place]] = {}
     for place in report.of_kind("lock"):
-        by_lock.setdefault(place.lock or 0, []).append(place)
+        if place.lock is not None:
+            by_lock.setdefault(place.lock, []).append(place)
     for lock, places in by_lock.items():
         seconds, count = sum(p.seconds for p in places), sum(p.count for p in places)
         if report.active_share(seconds) < limit or report.with_processor(places) < LEAST_LOST:
@@ -343,6 +346,10 @@ RULES = [
     Rule("collective in inner loop", "time of one call with few bytes", 0.15, collective_in_loop, "collectives"),
     Rule("tasks too small", "seconds of a task", 5e-6, small_tasks, "tasks"),
 ]
+
+
+def limit_of(name: str) -> float:
+    return next(rule.limit for rule in RULES if rule.name == name)
 
 
 def advice(report: Report) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from hiroba.report import compare, rules
+from hiroba.report import compare, path, rules, traces
 from hiroba.report.data import Report, ReportError
 
 
@@ -26,24 +26,30 @@ def write(file: Path, text: str) -> None:
 
 def finished(report: Report) -> str:
     report.data["advice"] = rules.advice(report)
+    report.data["path"] = path.critical_path(report)
     return json.dumps(report.data, separators=(",", ":"))
 
 
 def make(data: Path, out: Path) -> None:
-    text = finished(Report.read(str(data)))
+    report = Report.read(str(data))
+    if out.suffix == ".otf2":
+        return traces.write_otf2(report, out)
+    if out.name.endswith(".perfetto.json"):
+        return write(out, traces.perfetto(report))
+    text = finished(report)
     if out.suffix == ".html":
         page = (Path(__file__).resolve().parent / "page.html").read_text(encoding="utf-8")
         text = page.replace("@DATA@", text.replace("</", "<\\/"))
-    write(out, text)
+    return write(out, text)
 
 
 def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="hiroba", description="Reports of runs: pages and comparisons.")
     parser.add_argument("--build", help=argparse.SUPPRESS)
     commands = parser.add_subparsers(dest="command", required=True, metavar="report | compare")
-    report = commands.add_parser("report", help="make the page FILE.html of the data FILE.json")
+    report = commands.add_parser("report", help="make a page, or a trace, of the data FILE.json")
     report.add_argument("data", type=Path, metavar="DATA.json")
-    report.add_argument("page", type=Path, metavar="PAGE.html")
+    report.add_argument("page", type=Path, metavar="PAGE.html|NAME.perfetto.json|NAME.otf2")
     finish = commands.add_parser("finish")
     finish.add_argument("data", type=Path)
     finish.add_argument("page", type=Path)

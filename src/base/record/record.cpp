@@ -16,7 +16,7 @@
 namespace hiroba {
 
 RunRecord* run_record = nullptr;
-thread_local const void* record_caller = nullptr;
+constinit thread_local const void* record_caller __attribute__((tls_model("initial-exec"))) = nullptr;
 
 const char* const array_count_names[12] = {"faults",    "fetched",    "preloaded", "bytes_fetched",
                                            "diffed",    "bytes_sent", "evicted",   "invalidated",
@@ -76,30 +76,90 @@ void note_time(SiteRecord* site, uint64_t amount, double seconds) {
   add(site->count, 1), add(site->amount, amount), add(site->nanoseconds, nanoseconds(seconds));
 }
 
-void note_barrier(const char* call, double seconds, int last) {
+namespace {
+
+TimeKind time_kind(const SiteRecord& site) {
+  switch (static_cast<SiteKind>(site.kind)) {
+    case SiteKind::fault: return TimeKind::faults;
+    case SiteKind::lock: return TimeKind::locks;
+    case SiteKind::task: return TimeKind::tasks;
+    default: return TimeKind::collective;
+  }
+}
+
+// Counts a wait; it is an event as well.
+void note_wait(SiteRecord* site, uint64_t amount, double begin, double end, int other = -1) {
+  note_time(site, amount, end - begin);
+  note_event(site, begin, end, other);
+}
+
+// This rank came last, so what it did since the last rank came to the barrier before is on the critical path.
+void note_critical(SiteRecord& site, double came) {
+  RunRecord& run = *run_record;
+  uint64_t other = nanoseconds(came - (run.barrier_came == 0 ? run.began : run.barrier_came));
+  for (const TimeKind kind : {TimeKind::collective, TimeKind::locks, TimeKind::faults}) {
+    const auto k = static_cast<size_t>(kind);
+    uint64_t spent = run.spent[k].load(std::memory_order_relaxed) - run.barrier_spent[k];
+    if (kind == TimeKind::collective) spent += nanoseconds(run.barrier_wait);
+    spent = std::min(spent, other);
+    add(site.critical[k], spent);
+    other -= spent;
+  }
+  add(site.critical[static_cast<size_t>(TimeKind::tasks)], other);
+}
+
+}  // namespace
+
+void note_event(SiteRecord* site, double begin, double end, int other) {
+  if (site == nullptr) return;
+  const TimeKind kind = time_kind(*site);
+  add(run_record->spent[static_cast<size_t>(kind)], nanoseconds(end - begin));
+  const auto number = static_cast<uint32_t>(site - run_record->sites);
+  run_record->timeline.note(kind, number, run_record->began, begin, end, other);
+}
+
+void note_barrier(const char* call, double begin, double end, int last, double came) {
+  RunRecord& run = *run_record;
   SiteRecord* const site = site_of(SiteKind::barrier, record_caller, 0, call);
-  add(run_record->barriers, 1);
-  note_time(site, 0, seconds);
-  if (site == nullptr || last < 0 || last == run_record->rank) return;
+  add(run.barriers, 1);
+  if (site != nullptr && came > 0 && last == run.rank) note_critical(*site, came);
+  note_wait(site, 0, begin, end, last);
+  if (came > 0) {
+    run.barrier_came = came, run.barrier_wait = end - std::max(begin, came);
+    for (size_t k = 0; k < std::size(run.spent); ++k) run.barrier_spent[k] = run.spent[k].load();
+  }
+  if (site == nullptr || last < 0 || last == run.rank) return;
+  const uint64_t waited_for = nanoseconds(end - begin);
   SiteRecord::Waited* least = &site->waited[0];
   for (SiteRecord::Waited& waited : site->waited) {
-    if (waited.nanoseconds > 0 && waited.rank == last) return void(waited.nanoseconds += nanoseconds(seconds));
+    if (waited.nanoseconds > 0 && waited.rank == last) return void(waited.nanoseconds += waited_for);
     if (waited.nanoseconds < least->nanoseconds) least = &waited;
   }
-  if (nanoseconds(seconds) > least->nanoseconds) *least = {nanoseconds(seconds), last};
+  if (waited_for > least->nanoseconds) *least = {waited_for, last};
 }
 
-void note_lock(int lock, const char* call, double seconds) {
-  note_time(site_of(SiteKind::lock, record_caller, static_cast<uint32_t>(lock), call), 0, seconds);
+void note_lock(int lock, const char* call, double begin, double end) {
+  note_wait(site_of(SiteKind::lock, record_caller, static_cast<uint32_t>(lock), call), 0, begin, end);
 }
 
-void note_fault(const void* code, uint32_t array, uint64_t page, uint64_t pages, double seconds) {
+void note_fault(const void* code, uint32_t array, uint64_t page, uint64_t pages, double begin, double end) {
   SiteRecord* const site = site_of(SiteKind::fault, code, array, "");
-  note_time(site, pages, seconds);
+  note_wait(site, pages, begin, end);
   if (site == nullptr) return;
   constexpr uint64_t near = 16;
   const uint64_t next = site->next.exchange(page + pages, std::memory_order_relaxed);
   if (page + near >= next && page <= next + near) add(site->ordered, 1);
+}
+
+// Replaces what is known of this name: the sums grow.
+void note_energy(const char* name, double seconds, double joules) {
+  RunRecord& run = *run_record;
+  uint32_t at = 0;
+  while (at < run.energies && std::strcmp(run.energy[at].name, name) != 0) ++at;
+  if (at == RunRecord::most_energies) return add(run.lost, 1);
+  copy_text(run.energy[at].name, name);
+  run.energy[at].seconds = seconds, run.energy[at].joules = joules;
+  run.energies = std::max(run.energies, at + 1);
 }
 
 namespace {

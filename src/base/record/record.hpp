@@ -1,21 +1,27 @@
-// A record of one rank for option report: tables of bounded size, which are filled while the program runs. The record
-// lies in memory that outlives the process, so the launcher can read that of a rank that was killed. docs/report.md
-// describes what is made of it.
+// A record of one rank for options report and stats: tables of bounded size, which are filled while the program runs.
+// The record lies in memory that outlives the process, so the launcher can read that of a rank that was killed.
+// docs/report.md describes what is made of it.
 //
 // Owner: the rank that writes it. note_...() are for any thread, also in the fault handler: they allocate nothing, take
-// no lock and make no system call; they do nothing without option report. What finds no room is counted in `lost`.
+// no lock and make no system call; they require recording(). What finds no room is counted in `lost`.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <string>
 
+#include "base/record/timeline.hpp"
+#include "base/shown.hpp"
+
 namespace hiroba {
 
-enum class SiteKind : uint32_t { none, fault, barrier, collective, lock, task };
+// region: of OpenMP, with all that is done in it.
+enum class SiteKind : uint32_t { none, fault, barrier, collective, lock, task, region };
+inline constexpr size_t site_kinds = 7;
 
 // A place of the program, and what has been done there. amount: of faults, pages; of collective operations, bytes.
 struct SiteRecord {
+  static constexpr uint32_t no_detail = UINT32_MAX;
   std::atomic<uint64_t> key;
   uint64_t code;    // the address of the instruction that faults, or that follows the call; 0: `text` has the place
   uint32_t kind;    // SiteKind
@@ -26,6 +32,9 @@ struct SiteRecord {
     uint64_t nanoseconds;
     int32_t rank;
   } waited[3];  // barriers: for the ranks that came last
+  // Nanoseconds on the critical path. Barriers: where this rank came last, what it did since the barrier before, by
+  // TimeKind; in place of tasks, all else. Tasks: the last one, in the longest chains of tasks.
+  std::atomic<uint64_t> critical[Timeline::kinds];
   char call[40];
   char text[120];
 };
@@ -45,9 +54,16 @@ struct ArrayRecord {
 };
 extern const char* const array_count_names[12];
 
+// A share of the machine's energy, by what it was spent on (option power).
+struct EnergyRecord {
+  char name[64];
+  double seconds, joules;  // not a number: the joules are not known
+};
+
 struct RunRecord {
   static constexpr uint64_t magic_value = 0x3174726f706572;
-  static constexpr uint32_t most_sites = 4096, most_arrays = 256, most_ranks = 1024, most_pages = 65536;
+  static constexpr uint32_t most_sites = 4096, most_arrays = 256, most_ranks = 1024, most_pages = 65536,
+                            most_energies = 32;
 
   std::atomic<uint64_t> magic;
   int32_t rank, nranks, node, nnodes, pid;
@@ -57,6 +73,13 @@ struct RunRecord {
   double began, seconds, collective, locks, faults;
   double processor, queued;  // on a processor; ready, but without one
   std::atomic<uint64_t> tasks, task_nanoseconds, barriers;
+  std::atomic<uint64_t> spent[Timeline::kinds];  // nanoseconds, by TimeKind
+  // The last barrier of all ranks: when the last rank came, the seconds that this rank waited from then on, and `spent`
+  // at its end.
+  double barrier_came, barrier_wait;
+  uint64_t barrier_spent[Timeline::kinds];
+  // Tasks that wait for each other: the longest chains between waits for all tasks, together.
+  std::atomic<uint64_t> chain_tasks, chain_nanoseconds;
   uint64_t messages, message_bytes;
   std::atomic<uint64_t> lost;
   double waited_for[most_ranks];
@@ -64,20 +87,26 @@ struct RunRecord {
   std::atomic<uint32_t> arrays_used;
   ArrayRecord arrays[most_arrays];
   SiteRecord sites[most_sites];
+  Timeline timeline;
+  // The first rank of a node has the joules of the machine; not a number: the reason is in energy_unknown.
+  double machine_seconds, machine_joules, idle_watts;
+  char energy_unknown[128];
+  uint32_t energies;
+  EnergyRecord energy[most_energies];
   std::atomic<uint64_t> written[most_pages];  // page << 20 | the barrier before it, by the page's hash
 };
 static_assert(sizeof(RunRecord) <= uint64_t{16} << 20);
 
-// This rank's record; null without option report.
-extern RunRecord* run_record;
+// This rank's record; null without these options.
+[[HIROBA_SHOWN]] extern RunRecord* run_record;
 inline bool recording() { return run_record != nullptr; }
 
 // The place of the call of the library that this thread of the program is in; null: it is not known.
-extern thread_local const void* record_caller;
+[[HIROBA_SHOWN]] extern constinit thread_local const void* record_caller __attribute__((tls_model("initial-exec")));
 class RecordedCall {
  public:
-  [[gnu::always_inline]] RecordedCall() {
-    if (recording()) record_caller = __builtin_return_address(0);
+  [[gnu::always_inline]] explicit RecordedCall(const void* place = __builtin_return_address(0)) {
+    if (recording()) record_caller = place;
   }
   RecordedCall(const RecordedCall&) = delete;
   ~RecordedCall() {
@@ -86,15 +115,20 @@ class RecordedCall {
 };
 
 // `code`: with a text, the text's address; it identifies the site. Null if the table is full.
-SiteRecord* site_of(SiteKind kind, const void* code, uint32_t detail, const char* call, const char* text = nullptr);
-void note_time(SiteRecord* site, uint64_t amount, double seconds);
-void note_barrier(const char* call, double seconds, int last);
-void note_lock(int lock, const char* call, double seconds);
-void note_fault(const void* code, uint32_t array, uint64_t page, uint64_t pages, double seconds);
+[[HIROBA_SHOWN]] SiteRecord* site_of(SiteKind kind, const void* code, uint32_t detail, const char* call,
+                                     const char* text = nullptr);
+// Times are those of seconds_now().
+[[HIROBA_SHOWN]] void note_time(SiteRecord* site, uint64_t amount, double seconds);
+void note_event(SiteRecord* site, double begin, double end, int other = -1);
+// `last` came last, at `came`; 0: it is not known of all ranks when they came.
+void note_barrier(const char* call, double begin, double end, int last, double came);
+void note_lock(int lock, const char* call, double begin, double end);
+void note_fault(const void* code, uint32_t array, uint64_t page, uint64_t pages, double begin, double end);
 // This rank has written pages since the last barrier; another rank has written a page before it. Returns whether both
 // have.
 void note_written(uint64_t page, uint64_t pages);
 bool both_wrote(uint64_t page);
+void note_energy(const char* name, double seconds, double joules);
 void note_moved(std::atomic<uint64_t>* by_rank, int rank, uint64_t bytes);
 
 // Fills in what is known at the start, and begins to record.

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -56,36 +58,110 @@ struct ArrayNumbers {
 
 uint32_t arrays_of(const RunRecord& record) { return std::min(record.arrays_used.load(), RunRecord::most_arrays); }
 
-std::string rank_text(const RunRecord& r) {
-  const size_t ranks = std::min<size_t>(static_cast<size_t>(r.nranks), RunRecord::most_ranks);
-  double in_sites[6] = {};  // of a rank that has not come to the end
-  for (const SiteRecord& site : r.sites)
-    if (site.kind < std::size(in_sites)) in_sites[site.kind] += 1e-9 * static_cast<double>(site.nanoseconds.load());
-  const auto sum = [&](SiteKind kind) { return in_sites[static_cast<size_t>(kind)]; };
-  const bool sealed = r.seconds > 0;
-  const double seconds = sealed ? r.seconds : seconds_now() - r.began;
-  const double collective = sealed ? r.collective : sum(SiteKind::barrier) + sum(SiteKind::collective);
-  const double locks = sealed ? r.locks : sum(SiteKind::lock), faults = sealed ? r.faults : sum(SiteKind::fault);
+// The earliest begin of a rank on the same host, whose clock it has.
+double host_began(const Records& records, const RunRecord& r) {
+  double out = r.began;
+  for (const RunRecord* other : records)
+    if (std::strcmp(other->host, r.host) == 0) out = std::min(out, other->began);
+  return out;
+}
+
+double run_seconds(const RunRecord& r) { return r.seconds > 0 ? r.seconds : seconds_now() - r.began; }
+
+std::string energy_text(const RunRecord& r) {
+  if (r.energies == 0) return "null";
+  const auto joules = [](double value) { return value > 0 ? format("%.6g", value) : std::string("null"); };
   std::string out =
-      format("{\"rank\":%d,\"node\":%d,\"host\":%s,\"process\":%d,\"cpus\":%s,\"complete\":%s,", r.rank, r.node,
-             quoted(r.host).c_str(), r.pid, quoted(r.cpus).c_str(), r.complete != 0 ? "true" : "false");
+      format("{\"seconds\":%.6g,\"joules\":%s,\"idle_watts\":%.6g,\"why_unknown\":%s,\"spent\":[", r.machine_seconds,
+             joules(r.machine_joules).c_str(), r.idle_watts, quoted(r.energy_unknown).c_str());
+  for (uint32_t i = 0; i < r.energies; ++i)
+    out += format("%s{\"name\":%s,\"seconds\":%.6g,\"joules\":%s}", i == 0 ? "" : ",", quoted(r.energy[i].name).c_str(),
+                  r.energy[i].seconds, joules(r.energy[i].joules).c_str());
+  return out + "]}";
+}
+
+// `sites`: the numbers of the record's sites in the data. At most some megabytes for all ranks.
+std::string events_text(const RunRecord& r, double zero, const std::vector<size_t>& sites) {
+  constexpr uint64_t most_of_all = 40000;
+  const uint64_t most =
+      std::max<uint64_t>(1, std::min(Timeline::class_events,
+                                     most_of_all / (Timeline::classes * static_cast<uint64_t>(r.nranks))));
+  std::string out, since;
+  for (int c = 0; c < Timeline::classes; ++c) {
+    const uint64_t used = r.timeline.used[c].load();
+    double first = 0;
+    for (uint64_t n = used > most ? used - most : 0; n < used; ++n) {
+      const EventRecord& event = r.timeline.events[c][n % Timeline::class_events];
+      if (event.thread == 0 || event.site >= sites.size()) continue;
+      if (used > most && first == 0) first = event.begin - zero;
+      out += format("%s%.0f,%.0f,%zu,%d,%u", out.empty() ? "" : ",", 1e6 * std::max(0.0, event.begin - zero),
+                    1e9 * static_cast<double>(event.seconds), sites[event.site], event.other, event.thread);
+    }
+    since += format("%s%.6g", c == 0 ? "" : ",", first);
+  }
+  return "\"events\":[" + out + "],\"since\":[" + since + "]";
+}
+
+std::string timeline_text(const Records& records, const RunRecord& r, const std::vector<size_t>& sites) {
+  constexpr const char* names[] = {"collective", "locks", "faults", "tasks"};
+  double longest = 0;
+  for (const RunRecord* other : records) longest = std::max(longest, run_seconds(*other));
+  const int level = Timeline::level_at(static_cast<uint64_t>(longest * 1e3));
+  const double width = 1e-3 * static_cast<double>(uint64_t{1} << level);
+  uint64_t bins[std::size(names)][2 * Timeline::half];
+  size_t used = 0;
+  for (size_t kind = 0; kind < std::size(names); ++kind) {
+    r.timeline.sum(static_cast<TimeKind>(kind), level, bins[kind]);
+    for (size_t i = 0; i < 2 * Timeline::half; ++i)
+      if (bins[kind][i] > 0) used = std::max(used, i + 1);
+  }
+  std::string out = format("\"timeline\":{\"bin\":%g", width);
+  for (size_t kind = 0; kind < std::size(names); ++kind) {
+    out += format(",\"%s\":[", names[kind]);
+    for (size_t i = 0; i < used; ++i)
+      out += format("%s%.3g", i == 0 ? "" : ",", 1e-9 * static_cast<double>(bins[kind][i]));
+    out += "]";
+  }
+  return out + "," + events_text(r, host_began(records, r), sites) + "}";
+}
+
+std::string rank_text(const Records& records, const RunRecord& r, const std::vector<size_t>& sites) {
+  const size_t ranks = std::min<size_t>(static_cast<size_t>(r.nranks), RunRecord::most_ranks);
+  const bool sealed = r.seconds > 0;  // else it has not come to the end
+  const auto spent = [&](TimeKind kind) {
+    return 1e-9 * static_cast<double>(r.spent[static_cast<size_t>(kind)].load());
+  };
+  const double seconds = run_seconds(r), collective = sealed ? r.collective : spent(TimeKind::collective);
+  const double locks = sealed ? r.locks : spent(TimeKind::locks), faults = sealed ? r.faults : spent(TimeKind::faults);
+  std::string out =
+      format("{\"rank\":%d,\"node\":%d,\"host\":%s,\"process\":%d,\"cpus\":%s,\"complete\":%s,\"began\":%.6g,", r.rank,
+             r.node, quoted(r.host).c_str(), r.pid, quoted(r.cpus).c_str(), r.complete != 0 ? "true" : "false",
+             r.began - host_began(records, r));
   out += format(
       "\"seconds\":{\"total\":%.6g,\"computing\":%.6g,\"collective\":%.6g,\"locks\":%.6g,\"faults\":%.6g,"
-      "\"processor\":%.6g,\"queued\":%.6g,\"tasks\":%.6g},\"tasks\":%lu,\"barriers\":%lu,\"lost\":%lu,",
+      "\"processor\":%.6g,\"queued\":%.6g,\"tasks\":%.6g,\"chain\":%.6g},\"tasks\":%lu,\"chain\":%lu,\"barriers\":%lu,"
+      "\"lost\":%lu,",
       seconds, std::max(0.0, seconds - collective - locks - faults), collective, locks, faults, r.processor, r.queued,
-      1e-9 * static_cast<double>(r.task_nanoseconds.load()), r.tasks.load(), r.barriers.load(), r.lost.load());
-  out += format("\"network\":{\"messages\":%lu,\"bytes\":%lu},", r.messages, r.message_bytes);
-  out += "\"waited_for\":" + list(r.waited_for, ranks) + ",\"fetched_from\":" + list(r.fetched_from, ranks) +
-         ",\"sent_to\":" + list(r.sent_to, ranks) + "}";
-  return out;
+      1e-9 * static_cast<double>(r.task_nanoseconds.load()), 1e-9 * static_cast<double>(r.chain_nanoseconds.load()),
+      r.tasks.load(), r.chain_tasks.load(), r.barriers.load(), r.lost.load());
+  out += format("\"network\":{\"messages\":%lu,\"bytes\":%lu},\"energy\":", r.messages, r.message_bytes);
+  out += energy_text(r) + ",\"waited_for\":" + list(r.waited_for, ranks) +
+         ",\"fetched_from\":" + list(r.fetched_from, ranks) + ",\"sent_to\":" + list(r.sent_to, ranks) + ",\n  ";
+  return out + timeline_text(records, r, sites) + "}";
+}
+
+// Most lists are of zeros, and short so.
+std::string heat_list(const std::atomic<uint64_t> (&cells)[ArrayRecord::cells]) {
+  const bool any = std::any_of(std::begin(cells), std::end(cells), [](const auto& cell) { return cell.load() != 0; });
+  return list(cells, any ? ArrayRecord::cells : 0);
 }
 
 std::string array_part(const RunRecord& r, const ArrayRecord& a) {
   std::string out = format("{\"rank\":%d,", r.rank);
   for (size_t i = 0; i < std::size(a.counts); ++i)
     out += format("\"%s\":%lu,", array_count_names[i], a.counts[i] + a.before[i]);
-  return out + format("\"alone\":%lu,", a.alone) + "\"heat\":{\"fetched\":" + list(a.faults, ArrayRecord::cells) +
-         ",\"written\":" + list(a.writes, ArrayRecord::cells) + ",\"both\":" + list(a.both, ArrayRecord::cells) + "}}";
+  return out + format("\"alone\":%lu,", a.alone) + "\"heat\":{\"fetched\":" + heat_list(a.faults) +
+         ",\"written\":" + heat_list(a.writes) + ",\"both\":" + heat_list(a.both) + "}}";
 }
 
 std::string array_text(const Records& records, const ArrayNumbers& numbers, size_t number) {
@@ -107,17 +183,33 @@ std::string array_text(const Records& records, const ArrayNumbers& numbers, size
   return out + "]}";
 }
 
-std::string site_text(const RunRecord& r, const SiteRecord& site, ArrayNumbers& numbers, const CodeFile& code) {
-  constexpr const char* kinds[] = {"", "fault", "barrier", "collective", "lock", "task"};
+// A call's address is that of the next instruction.
+std::string place_of(const SiteRecord& site, const CodeFile& code) {
+  const uint64_t at = site.code - (site.kind == static_cast<uint32_t>(SiteKind::fault) ? 0 : 1);
+  return site.text[0] != '\0' ? site.text : site.code == 0 ? "" : code.location(at);
+}
+
+std::string critical_text(const SiteRecord& site) {
   const auto kind = static_cast<SiteKind>(site.kind);
-  // A call's address is that of the next instruction.
-  const uint64_t at = site.code - (kind == SiteKind::fault ? 0 : 1);
-  const std::string place = site.text[0] != '\0' ? site.text : site.code == 0 ? "" : code.location(at);
+  const auto seconds = [&](TimeKind k) {
+    return 1e-9 * static_cast<double>(site.critical[static_cast<size_t>(k)].load());
+  };
+  if (kind == SiteKind::task) return format(",\"critical\":{\"computing\":%.6g}", seconds(TimeKind::tasks));
+  if (kind != SiteKind::barrier) return "";
+  return format(",\"critical\":{\"computing\":%.6g,\"collective\":%.6g,\"locks\":%.6g,\"faults\":%.6g}",
+                seconds(TimeKind::tasks), seconds(TimeKind::collective), seconds(TimeKind::locks),
+                seconds(TimeKind::faults));
+}
+
+std::string site_text(const RunRecord& r, const SiteRecord& site, ArrayNumbers& numbers, const CodeFile& code) {
+  constexpr const char* kinds[] = {"", "fault", "barrier", "collective", "lock", "task", "region"};
+  const auto kind = static_cast<SiteKind>(site.kind);
+  const std::string place = place_of(site, code);
   std::string out = format("{\"rank\":%d,\"kind\":\"%s\",\"place\":%s,\"call\":%s,", r.rank, kinds[site.kind],
                            quoted(place).c_str(), quoted(site.call).c_str());
   if (kind == SiteKind::fault && site.detail < arrays_of(r))
     out += format("\"array\":%zu,", numbers.of(r.arrays[site.detail]));
-  if (kind == SiteKind::lock) out += format("\"lock\":%u,", site.detail);
+  if (kind == SiteKind::lock && site.detail != SiteRecord::no_detail) out += format("\"lock\":%u,", site.detail);
   if (kind == SiteKind::fault) out += format("\"ordered\":%lu,", site.ordered.load());
   out += format("\"count\":%lu,\"amount\":%lu,\"seconds\":%.6g,\"waited_for\":{", site.count.load(), site.amount.load(),
                 1e-9 * static_cast<double>(site.nanoseconds.load()));
@@ -127,7 +219,7 @@ std::string site_text(const RunRecord& r, const SiteRecord& site, ArrayNumbers& 
     out += format("%s\"%d\":%.6g", before, waited.rank, 1e-9 * static_cast<double>(waited.nanoseconds));
     before = ",";
   }
-  return out + "}}";
+  return out + "}" + critical_text(site) + "}";
 }
 
 std::string settings_text() {
@@ -151,42 +243,109 @@ std::string settings_text() {
   return out + "},\n\"environment\":" + environment + "}";
 }
 
+// The sites of all ranks. Of ranks with very many, those that take least time are added up, so the size is bounded.
+class SiteTexts {
+ public:
+  explicit SiteTexts(size_t ranks) : most_(std::max<size_t>(64, 8192 / ranks)) {}
+
+  // Returns the number in the data of each site of the record.
+  std::vector<size_t> add(const RunRecord& r, ArrayNumbers& arrays, const CodeFile& code) {
+    std::vector<const SiteRecord*> used;
+    for (const SiteRecord& site : r.sites)
+      if (site.key != 0) used.push_back(&site), any_line_ = any_line_ || code.has_line(site.code);
+    const auto longer = [](const SiteRecord* a, const SiteRecord* b) { return a->nanoseconds > b->nanoseconds; };
+    std::stable_sort(used.begin(), used.end(), longer);
+    std::vector<size_t> numbers(RunRecord::most_sites);
+    const auto number_of = [&](const SiteRecord* site) -> size_t& {
+      return numbers[static_cast<size_t>(site - r.sites)];
+    };
+    for (size_t i = 0; i < std::min(most_, used.size()); ++i)
+      number_of(used[i]) = add(site_text(r, *used[i], arrays, code));
+    std::array<SiteRecord, site_kinds> rest{};
+    for (size_t i = most_; i < used.size(); ++i) {
+      SiteRecord& sum = rest[used[i]->kind];
+      sum.kind = used[i]->kind, sum.detail = SiteRecord::no_detail;
+      sum.count += used[i]->count, sum.amount += used[i]->amount, sum.nanoseconds += used[i]->nanoseconds;
+      sum.ordered += used[i]->ordered;
+      for (size_t k = 0; k < Timeline::kinds; ++k) sum.critical[k] += used[i]->critical[k];
+    }
+    std::array<size_t, site_kinds> numbers_of_rest{};
+    for (SiteRecord& sum : rest) {
+      if (sum.count == 0) continue;
+      std::snprintf(sum.call, sizeof sum.call, "other places");
+      numbers_of_rest[sum.kind] = add(site_text(r, sum, arrays, code));
+    }
+    for (size_t i = most_; i < used.size(); ++i) number_of(used[i]) = numbers_of_rest[used[i]->kind];
+    return numbers;
+  }
+  const std::string& text() const { return text_; }
+  bool any_line() const { return any_line_; }
+
+ private:
+  size_t add(const std::string& site) {
+    text_ += (text_.empty() ? "\n " : ",\n ") + site;
+    return count_++;
+  }
+
+  size_t most_, count_ = 0;
+  std::string text_;
+  bool any_line_ = false;
+};
+
 std::string text_of(const Records& records, const std::string& why_incomplete) {
   const RunRecord& first = *records.front();
   ArrayNumbers numbers;
-  std::string ranks, sites, arrays;
-  bool any_line = false;
+  SiteTexts sites(records.size());
+  std::string ranks, arrays;
   for (const RunRecord* r : records) {
     const CodeFile code(r->executable, r->code_bias);
-    ranks += (ranks.empty() ? "\n " : ",\n ") + rank_text(*r);
     for (uint32_t i = 0; i < arrays_of(*r); ++i)
       if (r->arrays[i].used != 0) numbers.of(r->arrays[i]);
-    for (const SiteRecord& site : r->sites)
-      if (site.key != 0)
-        any_line = any_line || code.has_line(site.code),
-        sites += (sites.empty() ? "\n " : ",\n ") + site_text(*r, site, numbers, code);
+    const std::vector<size_t> site_numbers = sites.add(*r, numbers, code);
+    ranks += (ranks.empty() ? "\n " : ",\n ") + rank_text(records, *r, site_numbers);
   }
   for (size_t i = 0; i < numbers.described.size(); ++i)
     arrays += (i == 0 ? "\n " : ",\n ") + array_text(records, numbers, i);
   const char* const hint =
-      any_line ? "" : "no lines of the program are known, only functions: compile it with -g, and install libdw";
+      sites.any_line() ? ""
+                       : "no lines of the program are known, only functions: compile it with -g, and install libdw";
   const char* const slash = std::strrchr(first.executable, '/');
   return format(
              "{\"hiroba_report\":1,\n\"version\":\"%s\",\n\"program\":%s,\n\"why_incomplete\":%s,\n\"nranks\":%d,\n"
              "\"nodes\":%d,\n\"hint\":%s,\n\"options\":",
              HIROBA_VERSION, quoted(slash == nullptr ? first.executable : slash + 1).c_str(),
              quoted(why_incomplete).c_str(), first.nranks, first.nnodes, quoted(hint).c_str()) +
-         settings_text() + ",\n\"ranks\":[" + ranks + "],\n\"arrays\":[" + arrays + "],\n\"sites\":[" + sites + "]}\n";
+         settings_text() + ",\n\"ranks\":[" + ranks + "],\n\"arrays\":[" + arrays + "],\n\"sites\":[" + sites.text() +
+         "]}\n";
 }
 
 }  // namespace
 
-std::string report_data(const std::string& file) { return file.ends_with(".html") ? file + ".json" : file; }
+std::vector<std::string> describe_regions(const RunRecord& record) {
+  std::vector<const SiteRecord*> regions;
+  for (const SiteRecord& site : record.sites)
+    if (site.kind == static_cast<uint32_t>(SiteKind::region)) regions.push_back(&site);
+  std::vector<std::string> out;
+  if (regions.empty()) return out;
+  std::sort(regions.begin(), regions.end(),
+            [](const SiteRecord* a, const SiteRecord* b) { return a->nanoseconds.load() > b->nanoseconds.load(); });
+  const CodeFile code(record.executable, record.code_bias);
+  for (const SiteRecord* region : regions)
+    out.push_back(format("region at %s: %.3f s, %lu times", place_of(*region, code).c_str(),
+                         1e-9 * static_cast<double>(region->nanoseconds.load()), region->count.load()));
+  return out;
+}
+
+std::string report_data(const std::string& file) {
+  return file.ends_with(".json") && !file.ends_with(".perfetto.json") ? file : file + ".json";
+}
 
 Status check_report_name(const std::string& file) {
-  if (!file.ends_with(".html") && !file.ends_with(".json"))
-    return Status::error("option report=%s: the name ends in neither .html, for a page, nor .json, for data",
-                         file.c_str());
+  if (!file.ends_with(".html") && !file.ends_with(".json") && !file.ends_with(".otf2"))
+    return Status::error(
+        "option report=%s: the name ends in neither .html, for a page, nor .json, for data, nor .perfetto.json or "
+        ".otf2, for traces",
+        file.c_str());
   const size_t slash = file.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : file.substr(0, slash + 1);
   if (access(folder.c_str(), W_OK) == 0) return {};

@@ -10,13 +10,16 @@
 
 namespace hiroba {
 
-// Refuses names that end in neither .html nor .json, and folders that cannot be written.
+// Refuses names of no known kind, and folders that cannot be written.
 Status check_report_name(const std::string& file);
-// Returns the file that has the data: for the name of a page another one, beside it.
+// Returns the file that has the data: for the name of a page or of a trace another one, beside it.
 std::string report_data(const std::string& file);
 // `why_incomplete`: the reason that the job has ended by; "": by its end. The file, that of
 // report_data(), appears as a whole or not at all.
 Status write_records(const std::vector<const RunRecord*>& records, const std::string& why_incomplete,
                      const std::string& file);
+
+// Returns the regions of OpenMP by time, for option stats: "region at main (x.c:7): 1.234 s, 100 times".
+std::vector<std::string> describe_regions(const RunRecord& record);
 
 }  // namespace hiroba

@@ -146,8 +146,8 @@ constexpr std::array table = {
            "GPUs are not looked for."},
     Option{"report", OptionKind::text, "", "FILE",
            "At the end write why the program is slow, by lines and arrays, and what to change (docs/report.md): a page "
-           "for "
-           "a browser (FILE.html), or the same as data (FILE.json). `hiroba compare` compares two of these."},
+           "for a browser (FILE.html), the same as data (FILE.json), or who waited when for Perfetto "
+           "(FILE.perfetto.json) or as OTF2 (FILE.otf2). `hiroba compare` compares two pages or data."},
     Option{"trace", OptionKind::flag, "no", "yes|no",
            "Print counts and bytes of every kind of communication when the program ends."},
     Option{"stats", OptionKind::flag, "no", "yes|no",

@@ -1,5 +1,6 @@
 #include "collective/barriers/barriers.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -38,33 +39,38 @@ Status Barriers::come(const char* call) {
 
 // Attributes a finished wait for all other ranks to the rank that came last to the same call. Ranks of other machines
 // have boards of their own.
-void Barriers::note_wait(const char* call, double seconds) {
+void Barriers::note_wait(const char* call, double begin, const std::span<const int>* others) {
   Board& board = *world_->board;
+  const double end = seconds_now(), seconds = end - begin;
   waits_.seconds += seconds;
   const size_t turn = board.rank(world_->rank).calls.load(std::memory_order_relaxed) % 2;
   int last = world_->rank;
-  for (int r = 0; r < world_->nranks; ++r)
-    if (board.rank(r).came[turn].load(std::memory_order_relaxed) >
-        board.rank(last).came[turn].load(std::memory_order_relaxed))
-      last = r;
+  const auto came = [&](int rank) { return board.rank(rank).came[turn].load(std::memory_order_relaxed); };
+  const auto compare = [&](int r) {
+    if (came(r) > came(last)) last = r;
+  };
+  if (others != nullptr) std::for_each(others->begin(), others->end(), compare);
+  for (int r = 0; others == nullptr && r < world_->nranks; ++r) compare(r);
   waits_.for_rank[last] += seconds;
-  if (recording()) note_barrier(call, seconds, last);
+  if (!recording()) return;
+  const bool sees_all = others == nullptr && world_->job.ranks_here() == world_->nranks;
+  note_barrier(call, begin, end, last, sees_all ? came(last) : 0);
 }
 
 template <typename Wait>
-Status Barriers::wait_for_others(const char* call, const Wait& wait) {
+Status Barriers::wait_for_others(const char* call, const Wait& wait, const std::span<const int>* others) {
   const BlockedOnBoard blocked(world_->board->rank(world_->rank));
   const double begin = measure_ || told_ ? seconds_now() : 0;
   waiting_.store(pthread_self(), std::memory_order_relaxed);
   Status status = wait();
   waiting_.store({}, std::memory_order_relaxed);
   if (told_) told_(seconds_now() - begin);
-  if (measure_) note_wait(call, seconds_now() - begin);
+  if (measure_) note_wait(call, begin, others);
   return status;
 }
 
 template <typename Wait>
-Status Barriers::enter(const char* call, const Wait& wait) {
+Status Barriers::enter(const char* call, const Wait& wait, const std::span<const int>* others) {
   pthread_t nobody{};
   if (!thread_.compare_exchange_strong(nobody, pthread_self()))
     return Status::error(
@@ -72,7 +78,7 @@ Status Barriers::enter(const char* call, const Wait& wait) {
         "region, or under `omp master` with barriers of OpenMP around it",
         call);
   HIROBA_TRY(come(call));
-  const Status status = wait_for_others(call, wait);
+  const Status status = wait_for_others(call, wait, others);
   thread_.store({});
   return status;
 }
@@ -102,7 +108,7 @@ Status Barriers::end_split() {
 }
 
 Status Barriers::some(const char* call, std::span<const int> others) {
-  return enter(call, [&] { return world_->transport->barriers().group_barrier(tag_of(call), others); });
+  return enter(call, [&] { return world_->transport->barriers().group_barrier(tag_of(call), others); }, &others);
 }
 
 }  // namespace hiroba

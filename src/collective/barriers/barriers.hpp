@@ -48,11 +48,12 @@ class Barriers {
 
  private:
   Status come(const char* call);
+  // `others`: the ranks that this one waits for; null: all.
   template <typename Wait>
-  Status wait_for_others(const char* call, const Wait& wait);
+  Status wait_for_others(const char* call, const Wait& wait, const std::span<const int>* others = nullptr);
   template <typename Wait>
-  Status enter(const char* call, const Wait& wait);
-  void note_wait(const char* call, double seconds);
+  Status enter(const char* call, const Wait& wait, const std::span<const int>* others = nullptr);
+  void note_wait(const char* call, double begin, const std::span<const int>* others);
 
   const World* world_ = nullptr;
   bool measure_ = false;

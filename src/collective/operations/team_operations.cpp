@@ -129,12 +129,15 @@ Started TeamOperations::begin_exchange(const Members& members, Plan plan, const 
   return parts_.begin(running, [&] { return parts_.exchange.run(running); });
 }
 
-void TeamOperations::note_operation(const Call& call, size_t bytes, double seconds) {
-  parts_.barriers.add_wait(seconds);
+void TeamOperations::note_operation(const Call& call, size_t bytes, double begin) {
+  const double end = seconds_now();
+  parts_.barriers.add_wait(end - begin);
   if (!recording()) return;
   const bool placed = call.place != nullptr && call.place[0] != '\0';
   const void* const code = placed ? static_cast<const void*>(call.place) : record_caller;
-  note_time(site_of(SiteKind::collective, code, 0, call.name, placed ? call.place : nullptr), bytes, seconds);
+  SiteRecord* const site = site_of(SiteKind::collective, code, 0, call.name, placed ? call.place : nullptr);
+  note_time(site, bytes, end - begin);
+  note_event(site, begin, end);
 }
 
 Status TeamOperations::perform(Members& members, Plan plan, const Call& call) {
@@ -150,7 +153,7 @@ Status TeamOperations::perform(Members& members, Plan plan, const Call& call) {
     status = parts_.finish(begin_exchange(members, std::move(plan), call), call);
   }
   parts_.uses.end();
-  if (parts_.settings.measure) note_operation(call, bytes, seconds_now() - begin);
+  if (parts_.settings.measure) note_operation(call, bytes, begin);
   return status;
 }
 

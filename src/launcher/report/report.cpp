@@ -2,7 +2,6 @@
 
 #include <signal.h>
 #include <spawn.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 
 #include <cerrno>
@@ -13,33 +12,13 @@
 #include "base/record/record_json.hpp"
 #include "base/tables/options.hpp"
 #include "launcher/report/python.hpp"
-#include "memory/memory.hpp"
+#include "launcher/report/records.hpp"
 
 extern char** environ;
 
 namespace hiroba {
 
 namespace {
-
-// The records lie in the memory files of the nodes, at the places that the ranks compute from the same numbers. A rank
-// that has not started has none.
-Status map_records(const Job& job, uint64_t space, std::vector<const RunRecord*>& out) {
-  Layout layout;
-  layout.space = space, layout.nranks = job.nranks, layout.nnodes = job.nnodes;
-  for (int rank = 0; rank < job.nranks; ++rank) {
-    const int fd = job.node_fds[static_cast<size_t>(job.node_of(rank))];
-    const auto at = static_cast<off_t>(layout.run_record(rank));
-    const off_t end = lseek(fd, 0, SEEK_END);
-    if (end < at + static_cast<off_t>(sizeof(RunRecord))) continue;
-    void* const mapped = mmap(nullptr, sizeof(RunRecord), PROT_READ, MAP_SHARED, fd, at);
-    if (mapped == MAP_FAILED)
-      return Status::error("option report: cannot map a record (%s)", explain_error(errno).c_str());
-    const auto* const record = static_cast<const RunRecord*>(mapped);
-    if (record->magic == RunRecord::magic_value) out.push_back(record);
-  }
-  if (!out.empty()) return {};
-  return Status::error("option report: no rank has started Hiroba, so there is nothing to report");
-}
 
 // Runs a program with the signals unblocked that this one reads from a descriptor. Sets `status` as shells do.
 Status run(const std::vector<std::string>& words, int& status) {
@@ -78,10 +57,9 @@ Status finish(const std::string& data, const std::string& file) {
 }
 
 Status write(const std::string& file, const Job& job, int ended_with) {
-  Options options;
-  HIROBA_TRY(Options::from_environment(options));
   std::vector<const RunRecord*> records;
-  HIROBA_TRY(map_records(job, used_space(options.bytes("space")), records));
+  HIROBA_TRY(map_records(job, records));
+  if (records.empty()) return Status::error("option report: no rank has started Hiroba, so there is nothing to report");
   std::string why;
   if (ended_with != 0) why = format("the job has failed with status %d", ended_with);
   else if (static_cast<int>(records.size()) < job.nranks) why = "not all ranks have started Hiroba";

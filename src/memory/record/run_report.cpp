@@ -45,7 +45,7 @@ void RunReport::seal() const {
 }
 
 Status RunReport::write(const char* call, const std::string& file) const {
-  if (!recording() || parts_.job.launched) return {};
+  if (!recording() || file.empty() || parts_.job.launched) return {};
   std::vector<std::vector<char>> all;
   const std::span<const char> mine = {reinterpret_cast<const char*>(run_record), sizeof *run_record};
   HIROBA_TRY(parts_.collective.teams().gather(call, mine, all));

@@ -1,4 +1,5 @@
-// Part of the contract of this floor: this rank's record for option report, from its begin to its end (docs/report.md).
+// Part of the contract of this floor: this rank's record for options report and stats, from its begin to its end
+// (docs/report.md).
 //
 // Owner: Memory. For the thread that makes collective calls.
 #pragma once
@@ -18,9 +19,10 @@ class RunReport {
 
   void begin();
   void array_ends(Array& array) const;  // it is being freed
-  // Completes the record, also if the program exits before its end. Nothing without option report.
+  // Completes the record, also if the program exits before its end. Nothing without these options.
   void seal() const;
-  // Rank 0 writes the report of all ranks, if no launcher reads their records. Collective.
+  // Rank 0 writes the report of all ranks, if there is a file and no launcher reads
+  // their records. Collective.
   Status write(const char* call, const std::string& file) const;
 
  private:

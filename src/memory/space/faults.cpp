@@ -182,9 +182,9 @@ bool serve(MemoryParts& p, const void* address, FaultKind kind, const void* code
   const double begin = p.times.on ? seconds_now() : 0;
   uint64_t fetched = 0;
   const bool served = p.cache->fetches.fault(*array, p.page_of(address), kind, &fetched);
-  const double seconds = p.times.on ? seconds_now() - begin : 0;
-  if (p.times.on) p.times.faults.fetch_add(seconds, std::memory_order_relaxed);
-  if (recording() && fetched > 0) note_fault(code, record_number(*array), p.page_of(address), fetched, seconds);
+  const double end = p.times.on ? seconds_now() : 0;
+  if (p.times.on) p.times.faults.fetch_add(end - begin, std::memory_order_relaxed);
+  if (recording() && fetched > 0) note_fault(code, record_number(*array), p.page_of(address), fetched, begin, end);
   p.transport->faulting(false);
   return served;
 }

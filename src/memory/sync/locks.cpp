@@ -125,9 +125,9 @@ Status Locks::take(int index, int id, const char* call, Beside& beside) {
 
 void Locks::waited(int id, double start, const char* call) {
   if (!parts_.times.on) return;
-  const double seconds = seconds_now() - start;
-  parts_.times.locks.fetch_add(seconds, std::memory_order_relaxed);
-  if (recording()) note_lock(id, call, seconds);
+  const double end = seconds_now();
+  parts_.times.locks.fetch_add(end - start, std::memory_order_relaxed);
+  if (recording()) note_lock(id, call, start, end);
 }
 
 Status Locks::try_lock(int id, bool& taken, const char* call) {

@@ -53,6 +53,7 @@ class PowerModel final : public Model {
   }
   // A program that exits before its end has no table, because other ranks may be gone.
   void report() const override {
+    power.note();
     const Memory& memory = process_memory("exit");
     const bool early = memory.board().rank(memory.job().rank).phase == Phase::leaving;
     if (power.on() && (memory.times().shown || early)) log_line("energy: %s", power.describe().c_str());

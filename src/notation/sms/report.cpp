@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/log.hpp"
+#include "base/record/record_json.hpp"
 #include "base/text.hpp"
 #include "base/wait.hpp"
 
@@ -64,6 +65,8 @@ void report_statistics(const Memory& memory) {
   log_line(
       "times: %.3f s: %.3f computing, %.3f waiting in collective calls%s, %.3f waiting for locks, %.3f in page faults",
       total, std::max(0.0, total - collective - locks - faults), collective, waited_for(memory).c_str(), locks, faults);
+  if (recording())
+    for (const std::string& region : describe_regions(*run_record)) log_line("%s", region.c_str());
   const Memory::Acquires a = memory.acquires();
   if (a.looked > 0)
     log_line(

@@ -1,12 +1,15 @@
-// Counts tasks by the place of their creation, and measures their time (option report).
+// Counts tasks by the place of their creation, measures their time, and finds the longest chains of tasks that wait for
+// each other (option report).
 //
-// Owner: Tasks. Functions are for the threads of the crew.
+// Owner: Tasks. Functions are for the threads of the crew; start() and end_phase() for the program's thread, while no
+// task runs.
 #pragma once
 
+#include <atomic>
+#include <mutex>
 #include <vector>
 
 #include "base/record/record.hpp"
-#include "base/wait.hpp"
 #include "task/access.hpp"
 #include "task/crew/crew.hpp"
 
@@ -15,36 +18,48 @@ namespace hiroba {
 class TaskRecord final : public Observer {
  public:
   // `next` observes everything, too; null if there is no other observer.
-  void start(int threads, Observer* next) { next_ = next, of_worker_.resize(static_cast<size_t>(threads)); }
-  void released(const Task& task, const Task& by) override {
-    if (next_ != nullptr) next_->released(task, by);
-  }
-  void began(int worker, const Task& task) override {
-    if (next_ != nullptr) next_->began(worker, task);
-    of_worker_[static_cast<size_t>(worker)].push_back({seconds_now(), 0});
-  }
+  void start(int threads, Observer* next);
+  void released(const Task& task, const Task& by) override;
+  void began(int worker, const Task& task) override;
   // The time of tasks that ran while this one waited for them is theirs.
-  void ended(int worker, const Task& task) override {
-    std::vector<Body>& bodies = of_worker_[static_cast<size_t>(worker)];
-    const double all = seconds_now() - bodies.back().begin, own = all - bodies.back().inner;
-    bodies.pop_back();
-    if (!bodies.empty()) bodies.back().inner += all;
-    if (recording() && task.kind != Task::move) {
-      const TaskLabel* const label = task.label;
-      const bool placed = label != nullptr && label->place != nullptr;
-      const char* const name = label != nullptr && label->name != nullptr ? label->name : "task";
-      note_time(site_of(SiteKind::task, label, 0, name, placed ? label->place : ""), 0, own);
-      run_record->tasks.fetch_add(1, std::memory_order_relaxed);
-      run_record->task_nanoseconds.fetch_add(static_cast<uint64_t>(own * 1e9), std::memory_order_relaxed);
-    }
-    if (next_ != nullptr) next_->ended(worker, task);
-  }
+  void ended(int worker, const Task& task) override;
+  // All tasks so far have ended, and later ones do not wait for them.
+  void end_phase();
 
  private:
+  // The time of a chain of tasks, with the places that take most of it.
+  struct Chain {
+    double seconds = 0;
+    uint64_t tasks = 0;
+    struct Part {
+      SiteRecord* site = nullptr;
+      double seconds = 0;
+    } parts[3];
+
+    void add(SiteRecord* site, double seconds);
+  };
+  // The chain that ends with a task, by the task's node. A later task may have taken the place; the chain is then
+  // shorter than the true one.
+  struct Place {
+    const Task* task = nullptr;
+    uint64_t serial = 0;
+    Chain chain;
+  };
+  static constexpr size_t places = 8192, guards = 64;
   struct Body {
     double begin, inner;
   };
-  std::vector<std::vector<Body>> of_worker_;  // the innermost last
+  struct Worker {
+    std::vector<Body> bodies;  // the innermost last
+    Chain longest;
+  };
+  static size_t place_of(const Task& task) { return reinterpret_cast<uintptr_t>(&task) / alignof(Task) % places; }
+  Chain chain_of(const Task& task);
+  void set_chain(const Task& task, const Chain& chain);
+
+  std::vector<Worker> of_worker_;
+  std::vector<Place> chains_;
+  std::mutex guards_[guards];  // place p is guarded by number p % guards
   Observer* next_ = nullptr;
 };
 

@@ -1,0 +1,139 @@
+#include "launcher/top/running_job.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "base/limits.hpp"
+#include "base/text.hpp"
+#include "launcher/report/records.hpp"
+
+namespace hiroba {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// The descriptors of a process by the memory files that they name: "hiroba-board", "hiroba-node".
+std::map<std::string, std::vector<int>> memory_files(pid_t process) {
+  std::map<std::string, std::vector<int>> out;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(format("/proc/%d/fd", process), error)) {
+    const std::string file = fs::read_symlink(entry.path(), error).string();
+    if (error || !file.starts_with("/memfd:hiroba-")) continue;
+    out[file.substr(7, file.find(' ') - 7)].push_back(std::atoi(entry.path().filename().c_str()));
+  }
+  for (auto& [name, numbers] : out) std::sort(numbers.begin(), numbers.end());
+  return out;
+}
+
+int open_of(pid_t process, int descriptor) {
+  return ::open(format("/proc/%d/fd/%d", process, descriptor).c_str(), O_RDONLY | O_CLOEXEC);
+}
+
+// The processes that hold a board, by the board's number; of each board the first process.
+std::map<ino_t, pid_t> processes_with_boards() {
+  std::map<ino_t, pid_t> out;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator("/proc", error)) {
+    const pid_t process = std::atoi(entry.path().filename().c_str());
+    if (process <= 0 || process == getpid()) continue;
+    for (const int descriptor : memory_files(process)["hiroba-board"]) {
+      struct stat info;
+      if (stat(format("/proc/%d/fd/%d", process, descriptor).c_str(), &info) != 0) continue;
+      pid_t& first = out.try_emplace(info.st_ino, process).first->second;
+      first = std::min(first, process);
+    }
+  }
+  return out;
+}
+
+// The places of records follow from options, which a rank has in its environment.
+void take_options_of(pid_t process) {
+  std::ifstream file(format("/proc/%d/environ", process), std::ios::binary);
+  for (std::string entry; std::getline(file, entry, '\0');)
+    if (const size_t equals = entry.find('='); entry.starts_with("HIROBA_") && equals != std::string::npos)
+      setenv(entry.substr(0, equals).c_str(), entry.substr(equals + 1).c_str(), 1);
+}
+
+}  // namespace
+
+Status RunningJob::open(pid_t process) {
+  const std::map<std::string, std::vector<int>> files = memory_files(process);
+  const auto board = files.find("hiroba-board"), nodes = files.find("hiroba-node");
+  if (board == files.end())
+    return Status::error(
+        "top: process %d is neither hirobarun nor a rank of a job that you may look at; give the "
+        "number of such a process, as ps shows it",
+        process);
+  const int fd = open_of(process, board->second.back());
+  struct stat info;
+  if (fd < 0 || fstat(fd, &info) != 0)
+    return Status::error("top: cannot look at the job of process %d (%s)", process, explain_error(errno).c_str());
+  void* const mapped = mmap(nullptr, static_cast<size_t>(info.st_size), PROT_READ, MAP_SHARED, fd, 0);
+  ::close(fd);
+  if (mapped == MAP_FAILED)
+    return Status::error("top: cannot look at the job of process %d (%s)", process, explain_error(errno).c_str());
+  board_ = static_cast<Board*>(mapped);
+  if (board_->magic != Board::magic_value)
+    return Status::error("top: process %d is of another version of Hiroba; use the `hiroba` of that version", process);
+  process_ = process;
+  job_ = {};
+  job_.nranks = board_->nranks, job_.nnodes = board_->nnodes;
+  job_.place_evenly();
+  const bool all_nodes = nodes != files.end() && static_cast<int>(nodes->second.size()) == job_.nnodes;
+  if (all_nodes)
+    for (const int descriptor : nodes->second) job_.node_fds.push_back(open_of(process, descriptor));
+  return {};
+}
+
+Status RunningJob::find(const std::string& which, RunningJob& out) {
+  if (!which.empty()) {
+    const int process = std::atoi(which.c_str());
+    if (process > 0) return out.open(process);
+    return Status::error("top: '%s' is no number of a process", which.c_str());
+  }
+  const std::map<ino_t, pid_t> jobs = processes_with_boards();
+  if (jobs.size() == 1) return out.open(jobs.begin()->second);
+  std::string list;
+  for (const auto& [board, process] : jobs) list += format("%s%d", list.empty() ? "" : ", ", process);
+  if (jobs.empty()) return Status::error("top: no job runs on this machine that you may look at");
+  return Status::error("top: %zu jobs run here; give one of these processes: %s", jobs.size(), list.c_str());
+}
+
+// A rank that has just started has none yet.
+const RunRecord* RunningJob::record(int r) {
+  const pid_t process = rank(r).pid.load();
+  if (records_.empty() && !job_.node_fds.empty() && process > 0) {
+    take_options_of(process);
+    if (!map_records(job_, records_).ok() || static_cast<int>(records_.size()) < nranks()) {
+      for (const RunRecord* record : records_) munmap(const_cast<RunRecord*>(record), sizeof *record);
+      records_.clear();
+    }
+  }
+  for (const RunRecord* record : records_)
+    if (record->rank == r) return record;
+  return nullptr;
+}
+
+bool RunningJob::runs() const {
+  if (kill(process_, 0) != 0 && errno == ESRCH) return false;
+  int known = 0, alive = 0;
+  for (int r = 0; r < nranks(); ++r) {
+    const pid_t process = rank(r).pid.load();
+    known += process > 0 ? 1 : 0;
+    alive += process > 0 && kill(process, 0) == 0 ? 1 : 0;
+  }
+  return known == 0 || alive > 0;
+}
+
+}  // namespace hiroba

@@ -1,0 +1,40 @@
+// A job that runs on this machine, seen from outside: its board and the records of its ranks, from the memory files
+// that its processes hold open. Nothing of the job changes.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "base/job.hpp"
+#include "base/record/record.hpp"
+#include "base/status.hpp"
+
+namespace hiroba {
+
+class RunningJob {
+ public:
+  // `which`: the process of hirobarun or of a rank; "": the only job of this user. A job that has just been started
+  // may have no ranks yet.
+  static Status find(const std::string& which, RunningJob& out);
+
+  pid_t process() const { return process_; }
+  int nranks() const { return board_->nranks; }
+  int nnodes() const { return board_->nnodes; }
+  const RankBoard& rank(int r) const { return board_->rank(r); }
+  // Null: the rank has none, because neither option report nor stats is on, or ranks are on several hosts.
+  const RunRecord* record(int r);
+  // Returns false when no rank on this host runs any more.
+  bool runs() const;
+
+ private:
+  Status open(pid_t process);
+
+  pid_t process_ = 0;
+  Board* board_ = nullptr;
+  Job job_;
+  std::vector<const RunRecord*> records_;
+};
+
+}  // namespace hiroba

@@ -1,0 +1,190 @@
+"""Reports of runs: who waited when, the critical path, energy; and hiroba top, which shows a job while it runs.
+
+report_running.py BUILD [TEST ...]
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import termios
+import time
+import unittest
+
+from report import CASES, HIROBA, HIROBARUN, Reports, line_of, run, three_attempts
+
+
+class Traces(Reports):
+    """Who waited when, the critical path, and energy."""
+
+    def test_bins_are_sums_of_sites(self) -> None:
+        data = self.data("missing_preload", ranks=4)
+        for rank in data["ranks"]:
+            line = rank["timeline"]
+            of_rank = [site for site in data["sites"] if site["rank"] == rank["rank"]]
+            for kind, kinds in (("faults", ["fault"]), ("collective", ["barrier", "collective"])):
+                seconds = sum(site["seconds"] for site in of_rank if site["kind"] in kinds)
+                self.assertAlmostEqual(sum(line[kind]), seconds, delta=0.01 * seconds + 0.001)
+            self.assertEqual(len(line["events"]) % 5, 0)
+            last = max(
+                begin + 1e-3 * nanoseconds
+                for begin, nanoseconds in zip(line["events"][::5], line["events"][1::5], strict=True)
+            )
+            self.assertLessEqual(1e-6 * last, rank["began"] + rank["seconds"]["total"] + 0.1)
+
+    @three_attempts
+    def test_path_of_the_slowest_rank(self) -> None:
+        data = self.data("load_imbalance")
+        sums = {part["rank"]: part for part in data["path"]["ranks"]}
+        self.assertGreater(sums[0]["computing"], 0.8 * self.seconds(data, "computing"))
+        whole = sum(part[kind] for part in sums.values() for kind in ("computing", "collective", "locks", "faults"))
+        self.assertAlmostEqual(whole, self.seconds(data), delta=0.1 * self.seconds(data))
+        self.assertRegex(data["path"]["sentences"][0], r"rank 0 has [0-9.]+ s, most of it computing")
+        self.assertIn(f"report_cases.cpp:{line_of('void load_imbalance') + 3}", data["path"]["places"][0]["place"])
+
+    def test_chain_of_tasks(self) -> None:
+        data = self.data("chain", ranks=1, nodes=1)
+        rank = data["ranks"][0]
+        self.assertEqual((rank["tasks"], rank["chain"]), (96, 32))
+        self.assertAlmostEqual(rank["seconds"]["chain"] / rank["seconds"]["tasks"], 1 / 3, delta=0.15)
+        self.assertIn("report_cases.cpp", data["path"]["tasks"][0]["place"])
+
+    def test_perfetto(self) -> None:
+        file = self.folder / "run.perfetto.json"
+        self.assertEqual(run(file, "lock_contention").returncode, 0)
+        self.assertEqual(list(self.folder.iterdir()), [file])
+        events = json.loads(file.read_text())["traceEvents"]
+        locks = [event for event in events if event["ph"] == "X" and event["cat"] == "lock"]
+        self.assertEqual({event["pid"] for event in locks}, {0, 1})
+        self.assertEqual({event["args"]["lock"] for event in locks}, {3})
+        self.assertIn(f"report_cases.cpp:{line_of('sms_lock(3)')}", locks[0]["args"]["place"])
+        self.assertTrue(any(event["ph"] == "C" for event in events))
+
+    def test_otf2(self) -> None:
+        """The package otf2 of Debian is for the system's Python."""
+        path = f"/usr/bin:{os.environ['PATH']}"
+        found = subprocess.run(["python3", "-c", "import otf2"], env={**os.environ, "PATH": path}, check=False)
+        folder = self.folder / "run.otf2"
+        words = [str(HIROBARUN), "-n", "2", "--nodes", "2", "--report", str(folder), str(CASES), "missing_preload"]
+        done = subprocess.run(
+            words, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=60, check=False
+        )
+        if found.returncode != 0:
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("install python3-otf2", done.stderr)
+            self.skipTest("no package otf2: apt install python3-otf2")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(list(self.folder.iterdir()), [folder])
+        count = (
+            "import otf2, sys\n"
+            "with otf2.reader.open(sys.argv[1]) as trace:\n"
+            "    for place, event in trace.events:\n"
+            "        print(type(event).__name__, place.group.name, event.region.name)\n"
+        )
+        read = subprocess.run(
+            ["/usr/bin/python3", "-c", count, str(folder / "traces.otf2")],
+            capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        self.assertEqual(read.returncode, 0, read.stderr)
+        lines = read.stdout.splitlines()
+        self.assertEqual(
+            sum(line.startswith("Enter") for line in lines), sum(line.startswith("Leave") for line in lines)
+        )
+        for rank in (0, 1):
+            self.assertTrue(any(f"rank {rank} page fault" in line for line in lines), read.stdout[:500])
+
+    def test_otf2_replaces_no_other_folder(self) -> None:
+        folder = self.folder / "mine.otf2"
+        folder.mkdir()
+        (folder / "kept").touch()
+        done = run(folder, "false_sharing")
+        self.assertEqual(done.returncode, 1)
+        self.assertTrue((folder / "kept").exists())
+
+    def test_energy(self) -> None:
+        """Here counters may be unknown; what the table has is in the data."""
+        data = self.data("load_imbalance", "--power", "--power-idle=0")
+        self.assertEqual([rank["energy"] is not None for rank in data["ranks"]], [True, True])
+        for rank in data["ranks"]:
+            names = {part["name"] for part in rank["energy"]["spent"]}
+            self.assertIn("computing", names)
+        self.assertIsNone(self.data("load_imbalance")["ranks"][0]["energy"])
+
+
+class Top(Reports):
+    """hiroba top: a job while it runs. Rank 0 of this one comes last to each barrier."""
+
+    def job(self, *options: str) -> subprocess.Popen[bytes]:
+        words = [str(HIROBARUN), "-n", "2", "--nodes", "2", *options, str(CASES), "endless"]
+        job = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(job.wait)
+        self.addCleanup(job.terminate)
+        return job
+
+    def top(self, *words: object) -> subprocess.CompletedProcess[str]:
+        command = [str(HIROBA), "top", *map(str, words)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+    @three_attempts
+    def test_pictures(self) -> None:
+        job = self.job("--report", str(self.folder / "run.json"))
+        time.sleep(1)
+        done = self.top(job.pid, "--every", 1, "--pictures", 2)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        picture = done.stdout.split("\n\n")[1].splitlines()
+        self.assertRegex(picture[0], r"report_cases: 2 ranks on 2 nodes, [0-9]+ s")
+        rank = [line.split() for line in picture[2:4]]
+        self.assertEqual([words[0] for words in rank], ["0", "1"])
+        self.assertGreater(float(rank[1][3]), 50)  # of its time it waits
+        self.assertLess(float(rank[0][3]), 50)
+        for words in rank:
+            self.assertGreater(float(words[4]), 1)  # calls, faults, MB in a second
+            self.assertGreater(float(words[5]), 5)
+            self.assertGreater(float(words[6]), 0.1)
+        self.assertIn("waits in sms_barrier for rank 0", done.stdout)
+
+    def test_without_records(self) -> None:
+        job = self.job()
+        time.sleep(1)
+        done = self.top(job.pid, "--every", 0.2, "--pictures", 1)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("hirobarun --report", done.stdout)
+
+    def test_terminal(self) -> None:
+        """It ends by a key, and gives the terminal back."""
+        job = self.job()
+        time.sleep(1)
+        mine, its = pty.openpty()
+        before = termios.tcgetattr(its)
+        shown = subprocess.Popen([str(HIROBA), "top", str(job.pid), "--every", "0.2"], stdin=its, stdout=its)
+        text = b""
+        while text.count(b"q ends this") < 2:
+            text += os.read(mine, 4096)
+        self.assertIn(b"report_cases: 2 ranks on 2 nodes", text)
+        os.write(mine, b"q")
+        self.assertEqual(shown.wait(timeout=30), 0)
+        text += os.read(mine, 4096)
+        self.assertTrue(text.endswith(b"\x1b[?1049l"), text[-40:])
+        self.assertEqual(termios.tcgetattr(its), before)
+        os.close(mine)
+        os.close(its)
+
+    def test_ends_with_the_job(self) -> None:
+        job = self.job()
+        time.sleep(1)
+        shown = subprocess.Popen([str(HIROBA), "top", str(job.pid), "--every", "0.2"], stdout=subprocess.DEVNULL)
+        time.sleep(1)
+        job.terminate()
+        self.assertEqual(shown.wait(timeout=30), 0)
+
+    def test_no_job(self) -> None:
+        for which, why in (("1", "neither hirobarun nor a rank"), ("x", "no number of a process")):
+            done = self.top(which)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(why, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
