@@ -9,6 +9,11 @@ namespace hiroba {
 
 namespace {
 
+bool is_backend(const std::string& name) {
+  const auto all = device_backends({});
+  return std::any_of(all.begin(), all.end(), [&](const auto& backend) { return backend->name() == name; });
+}
+
 Status parse(const std::string& text, DeviceSettings& out) {
   const auto refuse = [&] {
     return Status::error(
@@ -20,7 +25,7 @@ Status parse(const std::string& text, DeviceSettings& out) {
   if (!kind.empty() && kind.find_first_not_of("0123456789") == std::string::npos && colon == std::string::npos)
     number = kind, kind = "auto";
   else if (colon != std::string::npos && (kind == "auto" || kind == "none")) return refuse();
-  if (kind != "auto" && kind != "none" && kind != "host" && kind != "cuda") return refuse();
+  if (kind != "auto" && kind != "none" && !is_backend(kind)) return refuse();
   if (number.empty() && (colon != std::string::npos || kind == "host")) number = kind == "host" ? "1" : "?";
   out.backend = kind;
   if (number.empty()) return {};

@@ -35,17 +35,17 @@ def ordered(name: str, *words: str, **more: Any) -> Case:
     return case(name, place(name, "first"), place(name, "second"), *words, **more)
 
 
-def by_driver(name: str, *words: str, **settings: str) -> Case:
+def by_driver(name: str, *words: str, devices: str = "cuda", **settings: str) -> Case:
     """With the stand-in of the driver."""
     folder = str(pathlib.Path(sys.argv[sys.argv.index("--build") + 1]) / "tests" / "cuda_standin")
     paths = [folder, *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
     names = {"CACHE": "HIROBA_DEVICE_CACHE"}
     more = {names.get(key, f"CUDA_STANDIN_{key}"): value for key, value in settings.items()}
     return case(
-        f"{name} by the driver",
+        f"{name} by the driver of {devices}",
         *words,
         program=name,
-        options=["--devices", "cuda"],
+        options=["--devices", devices],
         settings={"LD_LIBRARY_PATH": ":".join(paths), **more},
     )
 
@@ -119,6 +119,10 @@ CASES = [
         LOST="1",
     ),
     by_driver("old", r"the driver of NVIDIA is for CUDA 11\.4; at least 12\.0", VERSION="11040"),
+    by_driver("nothing", "option devices asks for 3 devices on each node, and this one has 1$", devices="3"),
+    by_driver(
+        "nothing", "option devices asks for 3 devices on each node, and this one has 2$", devices="cuda:3", DEVICES="2"
+    ),
     by_driver("nothing", "the driver of NVIDIA finds no device", DEVICES="0"),
     by_driver("too_large", "no room for 512 KiB of", "too little left by other programs", MEMORY="500000", CACHE="1M"),
     by_driver("two_streams", place("two_streams", "first"), place("two_streams", "second")),
