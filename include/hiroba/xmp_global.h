@@ -208,6 +208,11 @@ typedef struct xmp_width {
 void xmp_reflect(const xmp_aligned* array, const xmp_width width[], const char* place);
 xmp_request xmp_reflect_start(const xmp_aligned* array, const xmp_width width[], const char* place);
 
+/* The opposite: adds the elements of the shadows to those of the owners. `type` is that of the elements. */
+void xmp_reduce_shadow(const xmp_aligned* array, const xmp_width width[], enum xmp_type type, const char* place);
+xmp_request xmp_reduce_shadow_start(const xmp_aligned* array, const xmp_width width[], enum xmp_type type,
+                                    const char* place);
+
 /* One side of a gmove: a section of an aligned array, or memory of each image. */
 typedef struct xmp_moved {
   const xmp_aligned* array; /* NULL: memory */
@@ -217,6 +222,9 @@ typedef struct xmp_moved {
   int64_t stride[XMP_DIMS];                                 /* of memory: bytes */
 } xmp_moved;
 void xmp_gmove_global(const xmp_moved* to, const xmp_moved* from, size_t element, const char* text, const char* place);
+/* Starts it. The right side may change when this returns. */
+xmp_request xmp_gmove_global_start(const xmp_moved* to, const xmp_moved* from, size_t element, const char* text,
+                                   const char* place);
 
 #ifdef __cplusplus
 }

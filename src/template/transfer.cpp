@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <numeric>
 #include <tuple>
 
 namespace hiroba {
@@ -302,10 +303,19 @@ void Transfer::pack(const Box& box, size_t element, char*& packed) {
   });
 }
 
-void Transfer::unpack(const Box& box, size_t element, const char*& packed) {
-  const auto bytes = static_cast<int64_t>(element);
+void Transfer::reverse(Combine combine) {
+  std::swap(give_, take_);
+  std::swap(gives_, takes_);
+  std::swap(out_, in_);
+  given_ = static_cast<int64_t>(std::accumulate(gives_.begin(), gives_.end(), size_t{0}));
+  combine_ = combine;
+}
+
+void Transfer::unpack(const Box& box, const char*& packed) const {
+  const auto bytes = static_cast<int64_t>(element_);
   for_runs(box.dims, 0, box.data, [&](char* at, int64_t count, int64_t stride) {
-    copy_elements(at, stride, packed, bytes, count, element);
+    if (combine_ != nullptr) combine_(at, stride, packed, count);
+    else copy_elements(at, stride, packed, bytes, count, element_);
     packed += count * bytes;
   });
 }
@@ -335,7 +345,7 @@ Status Transfer::start(TeamOperations& teams, const Call& call, Started& out) {
 void Transfer::finish() {
   const char* at = in_.data();
   for (const std::vector<Box>& boxes : take_)
-    for (const Box& box : boxes) unpack(box, element_, at);
+    for (const Box& box : boxes) unpack(box, at);
 }
 
 }  // namespace hiroba

@@ -38,6 +38,10 @@ class Transfer {
   static Transfer of_shadow(const Team& team, int me, const AlignedLayout& layout, char* data,
                             std::span<const Width> widths);
 
+  // The same in the opposite direction: shadows go to the owners' elements, which `combine` adds them to.
+  using Combine = void (*)(char* to, int64_t stride, const char* from, int64_t count);
+  void reverse(Combine combine);
+
   // Bytes that this rank gives to others and takes from them.
   int64_t given() const { return given_; }
   Status perform(TeamOperations& teams, const Call& call);
@@ -56,7 +60,7 @@ class Transfer {
   void set_room();
   Plan plan();
   static void pack(const Box& box, size_t element, char*& packed);
-  static void unpack(const Box& box, size_t element, const char*& packed);
+  void unpack(const Box& box, const char*& packed) const;
 
   std::vector<int> ranks_;  // the team
   size_t element_ = 1;
@@ -64,6 +68,7 @@ class Transfer {
   std::vector<size_t> gives_, takes_;          // bytes
   std::vector<char> out_, in_;
   int64_t given_ = 0;
+  Combine combine_ = nullptr;  // null: elements are replaced
 };
 
 }  // namespace hiroba

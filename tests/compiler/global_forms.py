@@ -197,6 +197,73 @@ int main(void) {
   return wrong != 0;
 }
 """
+# What is started, and shadows that are added.
+TRANSFERS = """#include <stdio.h>
+#include <xmp.h>
+#define N 26
+#define M 9
+#pragma xmp nodes p[*]
+#pragma xmp nodes g[*][*]
+#pragma xmp template t[N]
+#pragma xmp template u[N][M]
+#pragma xmp template w[N]
+#pragma xmp distribute t[block] onto p
+#pragma xmp distribute u[block][block] onto g
+#pragma xmp distribute w[cyclic(2)] onto p
+double a[N], b[N];
+short f[N];
+float h[N][M];
+#pragma xmp align [i] with t[i] :: a, f
+#pragma xmp shadow f[2:1]
+#pragma xmp align b[i] with w[i]
+#pragma xmp align h[i][j] with u[i][j]
+#pragma xmp shadow h[1][1]
+int main(void) {
+  int wrong = 0;
+  double all[N], ones[N];
+#pragma xmp loop on t[i]
+  for (int i = 0; i < N; i++) a[i] = i;
+#pragma xmp gmove async(1)
+  all[:] = a[N - 1:N:-1];
+#pragma xmp gmove async(2)
+  b[:] = a[:];
+#pragma xmp gmove async(3)
+  ones[:] = a[1];
+#pragma xmp loop on t[i]
+  for (int i = 0; i < N; i++) a[i] = -i;
+#pragma xmp wait_async(1)
+  for (int i = 0; i < N; i++) wrong += all[i] != N - 1 - i;
+#pragma xmp wait_async(2, 3)
+#pragma xmp loop on w[i] reduction(+:wrong)
+  for (int i = 0; i < N; i++) wrong += b[i] != i;
+  for (int i = 0; i < N; i++) wrong += ones[i] != 1;
+#pragma xmp loop on t[i]
+  for (int i = 0; i < N; i++) {
+    f[i - 2] += 1;
+    f[i] += 2;
+    f[i + 1] += 4;
+  }
+#pragma xmp reduce_shadow(f) width(/ PERIODIC /2:1)
+  int sum = 0;
+#pragma xmp loop on t[i] reduction(+:wrong) reduction(+:sum)
+  for (int i = 0; i < N; i++) wrong += f[i] != 7, sum += f[i];
+  wrong += sum != 7 * N;
+#pragma xmp loop (i,j) on u[i][j]
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < M; j++)
+      for (int k = -1; k <= 1; k++)
+        for (int l = -1; l <= 1; l++) h[i + k][j + l] += 1;
+#pragma xmp reduce_shadow(h) async(5)
+#pragma xmp wait_async(5)
+#pragma xmp loop (i,j) on u[i][j] reduction(+:wrong)
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < M; j++)
+      wrong += h[i][j] != (i == 0 || i == N - 1 ? 2 : 3) * (j == 0 || j == M - 1 ? 2 : 3);
+#pragma xmp reduction(+:wrong)
+  if (xmpc_node_num() == 0) puts(wrong ? "wrong" : "OK");
+  return wrong != 0;
+}
+"""
 # Loops that do more than a node's own iterations, or some of them at another time.
 MARGINS = """#include <stdio.h>
 #include <xmp.h>
@@ -354,7 +421,14 @@ int main(void) {
   return wrong != 0;
 }
 """
-PROGRAMS = {"assignments": ASSIGNMENTS, "later": LATER, "members": MEMBERS, "loops": LOOPS, "margins": MARGINS}
+PROGRAMS = {
+    "assignments": ASSIGNMENTS,
+    "later": LATER,
+    "members": MEMBERS,
+    "loops": LOOPS,
+    "margins": MARGINS,
+    "transfers": TRANSFERS,
+}
 
 # A header with what template_fix gives in one file, and all files use.
 HEADER = """#include <xmp.h>

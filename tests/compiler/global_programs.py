@@ -250,10 +250,12 @@ def case(rng: random.Random, number: int) -> str:
     for to, source in ((a, b), (b, a), (a, a)):
         found = sections(rng, to, source)
         if found is not None and len(to.extents) == len(source.extents):
+            started = rng.random() < 0.3
             target, given = f"{to.name}{found[0]}", f"{source.name}{found[1]}"
             out += [
                 "  {",
-                f"#pragma xmp gmove\n  {target} = {given};",
+                f"#pragma xmp gmove{' async(7)' * started}\n  {target} = {given};",
+                *["#pragma xmp wait_async(7)"] * started,
                 f"  o{target} = o{given};",
                 "  }",
                 *to.compare("gmove"),

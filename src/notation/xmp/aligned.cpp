@@ -20,7 +20,7 @@ struct Aligned {
   };
   AlignedLayout layout;
   std::unique_ptr<void, Freed> memory;
-  std::map<std::vector<int64_t>, std::unique_ptr<Transfer>> shadows;  // by ranks and widths
+  std::map<std::vector<int64_t>, std::unique_ptr<Transfer>> shadows;  // by ranks, widths and type of reduce_shadow
 };
 
 // Arrays by the address of their part.
@@ -210,26 +210,39 @@ void require_all_nodes(const xmp_aligned& a, const AlignedLayout& layout, const 
       end_job(1, "%s: %s of %s is executed without rank %d, which has a part of it", place, what, a.name, rank);
 }
 
-Transfer& shadow_of(const xmp_aligned& a, const xmp_width width[], const char* place) {
+// The program's elements have the alignment of their type.
+template <typename T>
+void add(char* to, int64_t stride, const char* from, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    T& sum = *reinterpret_cast<T*>(to + i * stride);
+    sum = static_cast<T>(sum + reinterpret_cast<const T*>(from)[i]);
+  }
+}
+
+// `type`: that of the elements, for reduce_shadow; -1: reflect.
+Transfer& shadow_of(const xmp_aligned& a, const xmp_width width[], int type, const char* place) {
   Aligned& made = aligned(&a, place);
   const Team set = executing();
   std::vector<int64_t> key;
   for (int m = 0; m < set.count; ++m) key.push_back(set.rank(m));
   for (int d = 0; d < a.dims; ++d) key.insert(key.end(), {width[d].low, width[d].high, width[d].periodic});
+  key.push_back(type);
   std::unique_ptr<Transfer>& out = made.shadows[key];
   if (out == nullptr) {
     const std::vector<Transfer::Width> widths = widths_of(a, made.layout, width, place);
-    require_all_nodes(a, made.layout, set, "reflect", place);
+    require_all_nodes(a, made.layout, set, type < 0 ? "reflect" : "reduce_shadow", place);
     out =
         std::make_unique<Transfer>(Transfer::of_shadow(set, sms_rank, made.layout, static_cast<char*>(a.data), widths));
+    if (type >= 0) with_type(static_cast<Type>(type), [&]<typename T>() { out->reverse(add<T>); });
   }
   return *out;
 }
 
-// A started transfer.
+// A started transfer, which an array keeps, or which belongs to this.
 class Moving final : public Request {
  public:
-  Moving(Transfer& transfer, TeamOperations& teams, const Call& call) : transfer_(transfer) {
+  Moving(Transfer& transfer, TeamOperations& teams, const Call& call, std::unique_ptr<Transfer> own = nullptr)
+      : own_(std::move(own)), transfer_(transfer) {
     require_at(transfer.start(teams, call, started_), call.place);
   }
   Status advance(bool& complete) override {
@@ -241,21 +254,41 @@ class Moving final : public Request {
   std::string missing() const override { return started_.missing(); }
 
  private:
+  const std::unique_ptr<Transfer> own_;
   Transfer& transfer_;
   Started started_;
 };
 
+void perform_shadow(const xmp_aligned& a, const xmp_width width[], int type, const Call& call) {
+  Collective& all = coarrays(call.name, call.place).collective();
+  require_at(shadow_of(a, width, type, call.place).perform(all.teams(), call), call.place);
+}
+
+xmp_request start_shadow(const xmp_aligned& a, const xmp_width width[], int type, const Call& call) {
+  Collective& all = coarrays(call.name, call.place).collective();
+  return give(std::make_unique<Moving>(shadow_of(a, width, type, call.place), all.teams(), call));
+}
+
 }  // namespace
 
 XMP_EXPORT void xmp_reflect(const xmp_aligned* a, const xmp_width width[], const char* place) {
-  Collective& all = coarrays("xmp_reflect", place).collective();
-  require_at(shadow_of(*a, width, place).perform(all.teams(), {"xmp_reflect", place}), place);
+  perform_shadow(*a, width, -1, {"xmp_reflect", place});
 }
 
 XMP_EXPORT xmp_request xmp_reflect_start(const xmp_aligned* a, const xmp_width width[], const char* place) {
-  Collective& all = coarrays("xmp_reflect", place).collective();
-  Transfer& transfer = shadow_of(*a, width, place);
-  return give(std::make_unique<Moving>(transfer, all.teams(), Call{"xmp_reflect_start", place}));
+  return start_shadow(*a, width, -1, {"xmp_reflect_start", place});
+}
+
+XMP_EXPORT void xmp_reduce_shadow(const xmp_aligned* a, const xmp_width width[], enum xmp_type type,
+                                  const char* place) {
+  arithmetic_of(type, type, XMP_ADD, place);
+  perform_shadow(*a, width, type, {"xmp_reduce_shadow", place});
+}
+
+XMP_EXPORT xmp_request xmp_reduce_shadow_start(const xmp_aligned* a, const xmp_width width[], enum xmp_type type,
+                                               const char* place) {
+  arithmetic_of(type, type, XMP_ADD, place);
+  return start_shadow(*a, width, type, {"xmp_reduce_shadow_start", place});
 }
 
 // ---- gmove ---------------------------------------------------------------------------------------------------------
@@ -291,34 +324,58 @@ std::string shape_of(const TransferSide& side) {
   return out.empty() ? "one element" : out;
 }
 
-void move(const TransferSide& to, const TransferSide& from, size_t element, const char* place) {
-  Transfer transfer = Transfer::of_sections(executing(), sms_rank, to, from, element);
-  TeamOperations& teams = coarrays("xmp_gmove", place).collective().teams();
-  require_at(transfer.perform(teams, {"xmp_gmove", place}), place);
+Transfer transfer_of(const TransferSide& to, const TransferSide& from, size_t element) {
+  return Transfer::of_sections(executing(), sms_rank, to, from, element);
 }
 
-}  // namespace
+// The sides of a gmove. One element on the right goes to all on the left: it is fetched now.
+struct Sides {
+  Sides(const xmp_moved& to, const xmp_moved& from, size_t element, const char* text, const Call& call);
 
-XMP_EXPORT void xmp_gmove_global(const xmp_moved* to, const xmp_moved* from, size_t element, const char* text,
-                                 const char* place) {
-  coarrays("xmp_gmove", place);
-  const TransferSide target = side_of(*to, text, place);
-  TransferSide source = side_of(*from, text, place);
-  for (const xmp_moved* each : {to, from})
+  TransferSide target, source;
+  std::vector<char> value;
+};
+
+Sides::Sides(const xmp_moved& to, const xmp_moved& from, size_t element, const char* text, const Call& call)
+    : target(side_of(to, text, call.place)), source(side_of(from, text, call.place)) {
+  const char* const place = call.place;
+  for (const xmp_moved* each : {&to, &from})
     if (each->array != nullptr)
       require_all_nodes(*each->array, aligned(each->array, place).layout, executing(), "gmove", place);
-  std::vector<char> value;
-  if (counts_of(source).empty() && !counts_of(target).empty()) {  // one element goes to all
+  if (counts_of(source).empty() && !counts_of(target).empty()) {
     value.resize(element);
-    if (source.layout != nullptr) move({nullptr, value.data(), {}}, source, element, place);
-    else std::memcpy(value.data(), from->address, element);
+    if (source.layout != nullptr) {
+      TeamOperations& teams = coarrays(call.name, place).collective().teams();
+      require_at(transfer_of({nullptr, value.data(), {}}, source, element).perform(teams, call), place);
+    } else {
+      std::memcpy(value.data(), from.address, element);
+    }
     source = {nullptr, value.data(), target.dims};
     for (TransferSide::Dim& dim : source.dims) dim.base = 0, dim.stride = 0;
   }
   if (counts_of(target) != counts_of(source))
     end_job(1, "%s: %s: the left side of gmove has %s, and the right side %s", place, text, shape_of(target).c_str(),
             shape_of(source).c_str());
-  move(target, source, element, place);
+}
+
+}  // namespace
+
+XMP_EXPORT void xmp_gmove_global(const xmp_moved* to, const xmp_moved* from, size_t element, const char* text,
+                                 const char* place) {
+  const Call call = {"xmp_gmove", place};
+  TeamOperations& teams = coarrays(call.name, place).collective().teams();
+  const Sides sides(*to, *from, element, text, call);
+  require_at(transfer_of(sides.target, sides.source, element).perform(teams, call), place);
+}
+
+XMP_EXPORT xmp_request xmp_gmove_global_start(const xmp_moved* to, const xmp_moved* from, size_t element,
+                                              const char* text, const char* place) {
+  const Call call = {"xmp_gmove_start", place};
+  TeamOperations& teams = coarrays(call.name, place).collective().teams();
+  const Sides sides(*to, *from, element, text, call);
+  auto transfer = std::make_unique<Transfer>(transfer_of(sides.target, sides.source, element));
+  Transfer& made = *transfer;
+  return give(std::make_unique<Moving>(made, teams, call, std::move(transfer)));
 }
 
 }  // namespace hiroba

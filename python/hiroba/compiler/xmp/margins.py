@@ -87,7 +87,7 @@ def widening(xmp: XmpWords, directive: Directive, name: str, words: str, is_roun
     for text in reversed(texts) if is_round else texts:
         found = re.fullmatch(r"\s*(/\s*unbound\s*/)?\s*([^:]+?)\s*(?::\s*(.+))?", text, re.DOTALL | re.IGNORECASE)
         if found is None:
-            xmp.error(directive, f"cannot read the width `{text}` of {name}", "write -1, 1:2 or /unbound/1")
+            xmp.error(directive, f"cannot read the width `{text}` of {name}", "write -1, 1:2 or / unbound / 1")
             return None
         low = xmp.expression(directive, found[2])
         high = xmp.expression(directive, found[3]) if found[3] else low

@@ -13,6 +13,7 @@ from .arrays import Arrays
 from .lowering import Gmove
 from .part import Xmp
 from .references import CHAIN, Reference
+from .types import type_code
 
 
 def reflect(xmp: Xmp, directive: Directive) -> None:
@@ -22,7 +23,7 @@ def reflect(xmp: Xmp, directive: Directive) -> None:
     widths = split_list(rest[found.end() : end - 1]) if found is not None and end > 0 else []
     clauses = xmp.clauses(directive, rest[end:].strip() if end > 0 else rest)
     if not any(arguments):
-        xmp.error(directive, "#pragma xmp reflect names no array", "write reflect(a)")
+        xmp.error(directive, f"#pragma xmp {directive.name} names no array", f"write {directive.name}(a)")
         return
     calls = []
     for name in arguments:
@@ -38,10 +39,11 @@ def reflect(xmp: Xmp, directive: Directive) -> None:
             xmp.error(directive, text, "give a width for each, or 0")
             return
         table = ", ".join(width(xmp, directive, w) for w in widths) or ", ".join(["{XMP_REST, 0, 0}"] * array.dims)
-        call = f"xmp_reflect(&{array.descriptor}, (const xmp_width[]){{{table}}}, {xmp.place(directive)})"
+        place, start = xmp.place(directive), "_start" * bool(clauses.id)
+        kind = f"{type_code(array.element)}, " if directive.name == "reduce_shadow" else ""
+        call = f"xmp_{directive.name}{start}(&{array.descriptor}, (const xmp_width[]){{{table}}}, {kind}{place})"
         if clauses.id:
-            started = call.replace("xmp_reflect(", "xmp_reflect_start(", 1)
-            call = f'xmp_async({clauses.id}, {started}, "reflect", {xmp.place(directive)})'
+            call = f'xmp_async({clauses.id}, {call}, "{directive.name}", {place})'
         calls.append(f"{call};")
     xmp.call(directive, f"{{ {' '.join(calls)} }}")
 
@@ -83,9 +85,8 @@ class GlobalMoves:
         array, source = self._array(arrays, left), self._array(arrays, bare(right))
         if array is None and source is None:
             return None
-        if how.mode != "XMP_GMOVE" or how.id:
-            what = "async" if how.id else how.mode.split("_")[-1].lower()
-            text = f"gmove {what} of an aligned array is not supported"
+        if how.mode != "XMP_GMOVE":
+            text = f"gmove {how.mode.split('_')[-1].lower()} of an aligned array is not supported"
             arrays.error(node.start_byte, text, "write gmove alone, which all nodes execute together")
             return "0"
         to = self._side(arrays, array, left)
@@ -103,10 +104,10 @@ class GlobalMoves:
                    " the left side: xmp_gmove_global")  # fmt: skip
         what, place = quoted(arrays.written(node)), arrays.place(node.start_byte)
         before = " ".join([*to[0], *given[0]])
-        return (
-            f"__extension__({{ {before}{check} xmp_gmove_global({to[1]}, {given[1]}, sizeof {element}, {what},"
-            f" {place}); }})"
-        )
+        call = f"xmp_gmove_global{'_start' * bool(how.id)}({to[1]}, {given[1]}, sizeof {element}, {what}, {place})"
+        if how.id:
+            call = f'xmp_async({how.id}, {call}, "gmove", {place})'
+        return f"__extension__({{ {before}{check} {call}; }})"
 
     def _element(self, arrays: Arrays, array: Aligned | None, node: Node) -> str | None:
         if array is not None:

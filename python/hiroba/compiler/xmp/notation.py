@@ -19,7 +19,7 @@ from .synchronize import lock, post, sync_image, sync_images, sync_memory, wait
 from .templates import distribute, template, template_fix
 
 # Parts of the global view that are not there yet.
-ABSENT = ("reflect_init", "reflect_do", "reduce_shadow", "static_desc")
+ABSENT = ("reflect_init", "reflect_do", "static_desc")
 LOOP_WORDS = ("expand", "margin", "peel_and_wait", *(sign for sign in REDUCTIONS if sign.isalpha()))
 # A directive that is a statement by itself.
 Alone = partial(Kind, stands=Stands.ALONE, is_statement=True)
@@ -51,6 +51,7 @@ XMP = Notation(
         Kind("loop", Stands.ABOVE, loop, clauses=("on", "reduction"), words=LOOP_WORDS, shares_loop=True),
         Kind("array", Stands.ABOVE, array, clauses=("on",)),
         Alone("reflect", lower=reflect, clauses=("async",), words=("width", "periodic")),
+        Alone("reduce_shadow", lower=reflect, clauses=("async",), words=("width", "periodic")),
         Kind("task", Stands.ABOVE, task, clauses=("on",), words=("nocomm",)),
         Kind("tasks", Stands.ABOVE, tasks),
         Kind("gmove", Stands.ABOVE, gmove, clauses=("async",), words=("in", "out")),
