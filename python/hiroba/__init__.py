@@ -30,13 +30,15 @@ MODULES = ("job", "arrays", "parallel", "collectives", "whole", "fourier", "task
 OTHER = ("commands", "compiler", "devices", "notebook", "report")  # parts of the package that start no job
 
 
-def __getattr__(name: str) -> Any:
-    if name in (*MODULES, *OTHER) or (name.startswith("_") and name != "__all__"):
-        raise AttributeError(f"module 'hiroba' has no attribute '{name}'")
-    start()
-    if name in globals():
-        return globals()[name]
-    raise AttributeError(f"module 'hiroba' has no attribute '{name}'; docs/python.md lists what there is")
+if not TYPE_CHECKING:  # for which names that are not there are errors
+
+    def __getattr__(name: str) -> Any:
+        if name in (*MODULES, *OTHER) or (name.startswith("_") and name != "__all__"):
+            raise AttributeError(f"module 'hiroba' has no attribute '{name}'")
+        start()
+        if name in globals():
+            return globals()[name]
+        raise AttributeError(f"module 'hiroba' has no attribute '{name}'; docs/python.md lists what there is")
 
 
 def start() -> None:
