@@ -8,12 +8,14 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import subprocess
 import termios
 import time
 import unittest
+from pathlib import Path
 
-from report import CASES, HIROBA, HIROBARUN, Reports, line_of, run, three_attempts
+from report import BUILD, CASES, HIROBA, HIROBARUN, Reports, line_of, run, three_attempts
 
 
 class Traces(Reports):
@@ -111,6 +113,30 @@ class Traces(Reports):
             names = {part["name"] for part in rank["energy"]["spent"]}
             self.assertIn("computing", names)
         self.assertIsNone(self.data("load_imbalance")["ranks"][0]["energy"])
+
+
+class OpenMP(Reports):
+    """Regions by function and line."""
+
+    def test_regions(self) -> None:
+        if not (BUILD / "lib" / "libhiroba_openmp.so").exists():
+            self.skipTest("no OpenMP over nodes is built")
+        program = self.folder / "regions"
+        source = Path(__file__).parent / "openmp_regions.c"
+        words = [str(BUILD / "bin" / "hirobacc"), "--cc", "cc", "-g", "-O2", "-fopenmp-nodes", str(source)]
+        subprocess.run([*words, "-o", str(program)], check=True, timeout=60, cwd=self.folder)
+        file = self.folder / "run.json"
+        done = run(file, "--stats", program=str(program))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        data = json.loads(file.read_text())
+        regions = [site for site in data["sites"] if site["kind"] == "region"]
+        self.assertEqual([(site["rank"], site["count"]) for site in regions], [(0, 96), (1, 96)])
+        place = regions[0]["place"]
+        self.assertRegex(place, r"^main\._omp_fn\.0 \(openmp_regions\.c:[0-9]+\)$")
+        for rank in (0, 1):
+            self.assertRegex(done.stderr, rf"rank {rank}: region at {re.escape(place)}: [0-9.]+ s, 96 times")
+        ends = [site for site in data["sites"] if site["call"] == "the end of a parallel region"]
+        self.assertEqual({site["place"] for site in ends}, {place})
 
 
 class Top(Reports):
