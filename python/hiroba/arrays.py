@@ -168,34 +168,21 @@ class Array(np.ndarray):
         return self.copy()
 
 
-def in_place(name: str) -> Callable[[Array, Any], Any]:
+def in_place(name: str) -> Callable[..., Any]:
     plain = getattr(np.ndarray, name)
 
-    def operate(self: Array, other: Any) -> Any:
+    def operate(self: Array, *arguments: Any, **more: Any) -> Any:
         if job.size > 1:
             watch(self)
-        return plain(self, other)
+        return plain(self, *arguments, **more)
 
     operate.__name__ = name
     return operate
 
 
-for each_operator in [
-    "add",
-    "sub",
-    "mul",
-    "truediv",
-    "floordiv",
-    "mod",
-    "pow",
-    "lshift",
-    "rshift",
-    "and",
-    "or",
-    "xor",
-    "matmul",
-]:
-    setattr(Array, f"__i{each_operator}__", in_place(f"__i{each_operator}__"))
+OPERATORS = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and", "or", "xor", "matmul"]
+for each_operator in [*(f"__i{name}__" for name in OPERATORS), "partition", "sort"]:
+    setattr(Array, each_operator, in_place(each_operator))
 
 
 class FreedArray(np.ndarray):

@@ -99,6 +99,21 @@ def numpy_functions() -> None:
     a.free()
 
 
+def slices_stay_shared() -> None:
+    """Also along the axis that is divided, and slices of slices: what one rank writes there all read."""
+    a = hiroba.zeros((30, 4), int)
+    assert "__getitem__" not in vars(hiroba.Array) and "__setitem__" not in vars(hiroba.Array)  # which would be slow
+    if hiroba.rank == hiroba.size - 1:
+        a[2:-2][::3][1:4, 1] = [7, 8, 9]
+        a.T[3][::-1][5:7] += 1
+        np.moveaxis(a.reshape(3, 10, 4), 1, 0)[0, :, 0] = 5
+    hiroba.barrier()
+    assert a[[5, 8, 11], 1].tolist() == [7, 8, 9] and a[23:25, 3].tolist() == [1, 1] and (a[::10, 0] == 5).all()
+    assert a.sum() == 24 + 2 + 15
+    hiroba.barrier()
+    a.free()
+
+
 def types() -> None:
     pair = np.dtype([("x", "f8"), ("n", "i4"), ("m", "i4")])
     for dtype in ("c16", "c8", "f4", "u1", "?", "U7", "M8[s]", pair, "longdouble", ">f8"):
@@ -171,7 +186,7 @@ def moving() -> None:
     a.free()
 
 
-for test in (parts, halos, parts_of_views, numpy_functions, types, refused, freeing, moving):
+for test in (parts, halos, parts_of_views, numpy_functions, slices_stay_shared, types, refused, freeing, moving):
     test()
 if hiroba.rank == 0:
     print("done")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import signal
 import socket
 import sys
 import time
@@ -149,6 +150,90 @@ def adds_on_all_ranks() -> None:
     for array in (A,):
         array += 1
         hiroba.barrier()
+
+
+def handlers_later() -> None:
+    """Handlers of the signals by which absent pages are noticed, set by the program."""
+
+    def handler(number: int, frame: object) -> None:
+        raise AssertionError(f"signal {number}")
+
+    for number in (signal.SIGSEGV, signal.SIGBUS):
+        assert signal.signal(number, handler) == signal.SIG_DFL
+    A.local[...] = 2
+    hiroba.barrier()
+    assert A.sum() == 2 * A.size and signal.getsignal(signal.SIGSEGV) is handler
+    print("well")
+
+
+def hdf5_of_absent_pages() -> None:
+    """h5py gives our memory to system calls that it makes itself."""
+    import h5py
+
+    A.local[...] = np.arange(len(A))[A.box()]
+    hiroba.barrier()
+    with h5py.File(f"{sys.argv[2]}/{me}.h5", "w") as file:
+        file["a"] = A
+        file["b"] = A[::-3]
+    hiroba.barrier()
+    if me == 0:
+        A[...] = 0
+    hiroba.barrier()
+    with h5py.File(f"{sys.argv[2]}/{me}.h5", "r") as file:
+        assert (file["b"][:] == np.arange(len(A))[::-3]).all()
+        if me == 1:
+            file["a"].read_direct(A)
+    hiroba.barrier()
+    assert (A[:] == np.arange(len(A))).all()
+    print("well")
+
+
+def loaded_late() -> None:
+    """The library by dlopen, as a process does that a rank has started, which has its variables in the room that
+    GLIBC_TUNABLES leaves for them."""
+    import subprocess
+
+    code = "import hiroba; print('well' if hiroba.ones(1000).sum() == 1000 and hiroba.size == 1 else 'bad')"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    hiroba.barrier()
+
+
+def races() -> None:
+    A[10] = me
+    hiroba.barrier()
+    np.add(A[:600], 1, out=A[:600])
+    hiroba.barrier()
+
+
+def uses_what_a_report_shows() -> None:
+    A.local[...] = me
+    hiroba.barrier()
+    A.sum()
+    with hiroba.lock(3):
+        time.sleep(0.01)
+    hiroba.allreduce(1)
+
+
+def other_collectives() -> None:
+    if me == 0:
+        hiroba.allreduce(1)
+    else:
+        hiroba.bcast(2)
+
+
+def raises_in_a_callback() -> None:
+    matrix = hiroba.matrix(np.eye(4))
+    hiroba.solve(matrix, np.ones(4), progress=lambda iteration, residual: 1 // 0)
+
+
+def does_not_converge() -> None:
+    matrix = hiroba.matrix(np.diag(np.arange(1.0, 40)))
+    hiroba.solve(matrix, np.ones(39), most=2)
+
+
+def sorts_on_all_ranks() -> None:
+    A.sort()
+    hiroba.barrier()
 
 
 def starts_programs() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import pathlib
 import re
@@ -18,10 +19,14 @@ bin_folder = pathlib.Path()
 
 
 class Endings(unittest.TestCase):
-    def run_case(self, case: str, *more: str, ranks: int = 2, python: bool = False) -> subprocess.CompletedProcess[str]:
+    def run_case(
+        self, case: str, *more: str, ranks: int = 2, python: bool = False, **options: str
+    ) -> subprocess.CompletedProcess[str]:
         started = [sys.executable, "-B", str(PROGRAM), case, *more]
         launcher = [] if python else [str(bin_folder / "hirobarun"), "-n", str(ranks), "--nodes", str(ranks)]
-        return subprocess.run([*launcher, *started], capture_output=True, text=True, timeout=30, check=False)
+        environment = os.environ | {f"HIROBA_{name}": value for name, value in options.items()}
+        command = [*launcher, *started]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=30, check=False)
 
     def fails(self, case: str, *words: str, status: int = 1) -> str:
         job = self.run_case(case)
@@ -82,6 +87,42 @@ class Endings(unittest.TestCase):
     def test_test_runners(self) -> None:
         self.works("goes_on_after_a_failed_test")
 
+    def test_handlers_after_ours(self) -> None:
+        self.works("handlers_later")
+
+    def test_late_loading(self) -> None:
+        self.works("loaded_late")
+
+    def test_callbacks_and_solvers(self) -> None:
+        text = self.fails(
+            "raises_in_a_callback", r"endings\.py:\d+: ZeroDivisionError", r'endings.py", line \d+, in <l'
+        )
+        self.assertEqual(text.count("Traceback"), 1)
+        self.fails("does_not_converge", r"endings\.py:\d+: hiroba_solve: .*2 iterations")
+
+    def test_other_collectives(self) -> None:
+        where = r"rank {} is in hiroba_i{}\(.*\) at endings\.py:\d+"
+        self.fails("other_collectives", where.format(0, "allreduce"), where.format(1, "bcast"))
+
+    def test_check_names_lines(self) -> None:
+        job = self.run_case("races", CHECK="yes")
+        self.assertEqual(job.returncode, 1, job.stderr)
+        line = r"endings\.py:\d+ \(races\)"
+        self.assertRegex(job.stderr, rf"rank 0 writes temperature\[10\] in {line}, and rank 1 writes it in {line}")
+        lines = set(re.findall(line, job.stderr))
+        self.assertEqual(len(lines), 2, job.stderr)
+        self.assertNotIn("DOUBLE", job.stderr)
+
+    def test_report_names_lines(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            page = pathlib.Path(folder) / "report.html"
+            job = self.run_case("uses_what_a_report_shows", REPORT=str(page))
+            self.assertEqual(job.returncode, 0, job.stderr)
+            text = page.read_text()
+        places = re.findall(r'"kind": ?"(\w+)", ?"place": ?"endings\.py:\d+(?: \((\w+)\))?"', text)
+        self.assertEqual({kind for kind, _ in places}, {"fault", "barrier", "lock", "collective"}, places)
+        self.assertLessEqual({function for _, function in places}, {"uses_what_a_report_shows", "", "<module>"})
+
     def test_status(self) -> None:
         self.assertEqual(self.run_case("exits").returncode, 3)
 
@@ -98,11 +139,10 @@ class Endings(unittest.TestCase):
         self.assertIn("a child that this rank has made by fork", job.stderr)
 
     def test_what_all_ranks_add_is_an_error_under_check(self) -> None:
-        os.environ["HIROBA_CHECK"] = "yes"
-        job = self.run_case("adds_on_all_ranks")
-        del os.environ["HIROBA_CHECK"]
-        self.assertEqual(job.returncode, 1, job.stderr)
-        self.assertRegex(job.stderr, r"endings\.py:\d+: .*Error: ranks \d and \d both do this to the same elements")
+        for case in ("adds_on_all_ranks", "sorts_on_all_ranks"):
+            job = self.run_case(case, CHECK="yes")
+            self.assertEqual(job.returncode, 1, job.stderr)
+            self.assertRegex(job.stderr, r"endings\.py:\d+: .*Error: ranks \d and \d both do this to the same elements")
 
     def test_interrupt(self) -> None:
         for case, words in (
@@ -125,6 +165,8 @@ class Endings(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             self.works("files", folder)
             self.works("files", folder, python=True)
+            if importlib.util.find_spec("h5py") is not None:
+                self.works("hdf5_of_absent_pages", folder)
 
     def test_a_program_that_is_started_has_no_preload(self) -> None:
         self.works("starts_programs", printed="0")
