@@ -10,7 +10,8 @@ from __future__ import annotations
 import ctypes
 import io
 import pickle
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -67,11 +68,25 @@ declare(library, {f"hiroba_{name}": (None, *words, POINTER) for name, words in O
 declare(library, {f"hiroba_i{name}": (None, *words, POINTER, POINTER) for name, words in OPERATIONS.items()})
 
 
-def start(name: str, words: tuple, used: tuple, result: Any = lambda: None) -> Request:
-    stand_at(calling_place())
-    handle = Handle()
-    getattr(library, f"hiroba_i{name}")(*words, ALL, ctypes.byref(handle))
-    return Request(handle, used, result)
+class Operation(NamedTuple):
+    """A call of the library: its name without `hiroba_`, and arguments without team and request; what must live until
+    it is complete; what makes the result then."""
+
+    name: str
+    words: tuple[Any, ...] = ()
+    used: tuple[Any, ...] = ()
+    result: Callable[[], Any] = lambda: None
+
+    def run(self) -> Any:
+        stand_at(calling_place())
+        getattr(library, f"hiroba_{self.name}")(*self.words, ALL)
+        return self.result()
+
+    def start(self) -> Request:
+        stand_at(calling_place())
+        handle = Handle()
+        getattr(library, f"hiroba_i{self.name}")(*self.words, ALL, ctypes.byref(handle))
+        return Request(handle, self.used, self.result)
 
 
 def operator(op: str, dtype: np.dtype) -> int:
@@ -103,47 +118,47 @@ def returned(out: np.ndarray, like: Any) -> Any:
     return out[()] if isinstance(like, np.generic) else out.item()
 
 
-def combine(name: str, value: Any, op: str, *more: int) -> Request:
+def combine(name: str, value: Any, op: str, *more: int) -> Operation:
     have = given(value)
     out = np.zeros_like(have, subok=False)
     words = (address_of(have), address_of(out), have.size, type_of(have.dtype), operator(op, have.dtype), *more)
     mine = not more or rank == more[0]
-    return start(name, words, (have, out), lambda: returned(out, value) if mine else None)
+    return Operation(name, words, (have, out), lambda: returned(out, value) if mine else None)
 
 
 def ireduce(value: Any, op: str = "sum", root: int = 0) -> Request:
     """Combines the values of all ranks for rank `root`; op: sum prod max min land lor band bor bxor."""
-    return combine("reduce", value, op, root_of(root))
+    return combine("reduce", value, op, root_of(root)).start()
 
 
 def iallreduce(value: Any, op: str = "sum") -> Request:
     """Combines the values of all ranks for all ranks."""
-    return combine("allreduce", value, op)
+    return combine("allreduce", value, op).start()
 
 
 def reduce(value: Any, op: str = "sum", root: int = 0) -> Any:
     """As ireduce(), and waits. Returns None on other ranks than root."""
-    return ireduce(value, op, root).wait()
+    return combine("reduce", value, op, root_of(root)).run()
 
 
 def allreduce(value: Any, op: str = "sum") -> Any:
     """As iallreduce(), and waits."""
-    return iallreduce(value, op).wait()
+    return combine("allreduce", value, op).run()
 
 
 def scan(value: Any, op: str = "sum") -> Any:
     """The combination of the values of ranks 0 to this one."""
-    return combine("scan", value, op).wait()
+    return combine("scan", value, op).run()
 
 
 def exscan(value: Any, op: str = "sum") -> Any:
     """The combination of the values of the ranks before this one; zero on rank 0."""
-    return combine("exscan", value, op).wait()
+    return combine("exscan", value, op).run()
 
 
 def ibarrier() -> Request:
     """A started barrier. It synchronises execution, but not shared memory."""
-    return start("barrier", (), ())
+    return Operation("barrier").start()
 
 
 class Pickler(pickle.Pickler):
@@ -163,10 +178,14 @@ def pickled(value: Any) -> bytes:
 
 def ibcast(buffer: np.ndarray, root: int = 0) -> Request:
     """Overwrites the contiguous array `buffer` of all ranks with that of rank `root`."""
+    return broadcast(buffer, root).start()
+
+
+def broadcast(buffer: np.ndarray, root: int) -> Operation:
     if not buffer.flags.c_contiguous or not buffer.flags.writeable:
         raise ValueError("ibcast: the array must be contiguous and writable, because it is received in place")
     words = (address_of(buffer), buffer.size, type_of(buffer.dtype), root_of(root))
-    return start("bcast", words, (buffer,), lambda: buffer)
+    return Operation("bcast", words, (buffer,), lambda: buffer)
 
 
 def bcast(value: Any = None, root: int = 0) -> Any:
@@ -177,29 +196,32 @@ def bcast(value: Any = None, root: int = 0) -> Any:
     if rank == root_of(root):
         text = pickled((value.dtype, value.shape) if raw else value)
     head = np.array([len(text), raw and rank == root], np.int64)
-    length, is_raw = ibcast(head, root).wait().tolist()
+    length, is_raw = broadcast(head, root).run().tolist()
     body = np.frombuffer(bytearray(text if rank == root else length), np.uint8)
-    out = pickle.loads(ibcast(body, root).wait().tobytes())
+    out = pickle.loads(broadcast(body, root).run().tobytes())
     if not is_raw:
         return out
     dtype, shape = out
     buffer = np.ascontiguousarray(value).copy() if rank == root else np.empty(shape, dtype)
-    return ibcast(np.asarray(buffer).reshape(shape), root).wait()
+    return broadcast(np.asarray(buffer).reshape(shape), root).run()
 
 
 def iallgather(value: Any) -> Request:
     """Returns an array with the values of all ranks along a new first axis."""
+    return gathered(value).start()
+
+
+def gathered(value: Any) -> Operation:
     have = given(value)
     out = np.empty((size, *have.shape), have.dtype)
-    return start(
-        "allgather", (address_of(have), address_of(out), have.size, type_of(have.dtype)), (have, out), lambda: out
-    )
+    words = (address_of(have), address_of(out), have.size, type_of(have.dtype))
+    return Operation("allgather", words, (have, out), lambda: out)
 
 
 def allgather(value: Any) -> Any:
     """Numbers and arrays: as iallgather(), and waits. Other objects: a list of them."""
     if is_plain(value):
-        return iallgather(value).wait()
+        return gathered(value).run()
     return [bcast(value, root) for root in range(size)]
 
 
@@ -211,7 +233,7 @@ def gather(value: Any, root: int = 0) -> Any:
     have = given(value)
     out = np.empty((size if rank == root_of(root) else 0, *have.shape), have.dtype)
     words = (address_of(have), address_of(out), have.size, type_of(have.dtype), root)
-    return start("gather", words, (have, out), lambda: out if rank == root else None).wait()
+    return Operation("gather", words, (have, out), lambda: out if rank == root else None).run()
 
 
 def scatter(values: Any = None, root: int = 0) -> Any:
@@ -222,22 +244,26 @@ def scatter(values: Any = None, root: int = 0) -> Any:
     dtype, shape = bcast((have.dtype, have.shape[1:]) if have is not None else None, root)
     out = np.empty(shape, dtype)
     words = (0 if have is None else address_of(have), address_of(out), out.size, type_of(dtype), root)
-    return start("scatter", words, (have, out), lambda: out if shape else out[()]).wait()
+    return Operation("scatter", words, (have, out), lambda: out if shape else out[()]).run()
 
 
 def ialltoall(values: Any) -> Request:
     """Rank r gives values[s] to rank s, which gets it as [r] of its result."""
+    return exchange(values).start()
+
+
+def exchange(values: Any) -> Operation:
     have = given(values)
     if have.ndim == 0 or len(have) != size:
         raise ValueError(f"alltoall: shape {have.shape}; the first axis has {size} elements, one for each rank")
     out = np.empty_like(have, subok=False)
     words = (address_of(have), address_of(out), have.size // size, type_of(have.dtype))
-    return start("alltoall", words, (have, out), lambda: out)
+    return Operation("alltoall", words, (have, out), lambda: out)
 
 
 def alltoall(values: Any) -> Any:
     """As ialltoall(), and waits."""
-    return ialltoall(values).wait()
+    return exchange(values).run()
 
 
 def is_plain(value: Any) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 
 from hiroba import table
 from hiroba.arrays import Array
-from hiroba.collectives import allgather, allreduce, alltoall, exscan, start, type_of
+from hiroba.collectives import Operation, allgather, allreduce, alltoall, exscan, type_of
 from hiroba.job import size
 from hiroba.parallel import barrier
 
@@ -114,5 +114,5 @@ def exchanged(mine: np.ndarray, cuts: np.ndarray) -> np.ndarray:
     out = np.empty(int(receive.sum()), mine.dtype)
     counts = (table.address_of(send), None, table.address_of(out), table.address_of(receive), None)
     words = (table.address_of(mine), *counts, type_of(mine.dtype))
-    start("alltoallv", words, (mine, send, receive, out)).wait()
+    Operation("alltoallv", words).run()
     return out

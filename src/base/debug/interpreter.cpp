@@ -4,62 +4,169 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <sstream>
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <iterator>
 #include <string_view>
-
-#include "base/status.hpp"
 
 namespace hiroba {
 
 namespace {
 
+// Functions of the interpreter; null in a process that has none.
+struct Interpreter {
+  void* (*thread_state)();
+  void (*write_lines)(int, void*);
+  int (*holds_lock)();
+};
+
+const Interpreter& interpreter() {
+  const auto function = []<typename Function>(Function*& out, const char* name) {
+    out = reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
+  };
+  static const Interpreter found = [&] {
+    Interpreter out = {};
+    function(out.thread_state, "PyGILState_GetThisThreadState");
+    function(out.write_lines, "_Py_DumpTraceback");
+    function(out.holds_lock, "PyGILState_Check");
+    return out;
+  }();
+  return found;
+}
+
 // Writes the thread's lines of Python into a file; returns false if there are none.
 bool dump(int file) {
-  const auto state = reinterpret_cast<void* (*)()>(dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState"));
-  const auto write_lines = reinterpret_cast<void (*)(int, void*)>(dlsym(RTLD_DEFAULT, "_Py_DumpTraceback"));
-  void* const thread = state == nullptr || write_lines == nullptr ? nullptr : state();
+  const Interpreter& python = interpreter();
+  void* const thread =
+      python.thread_state == nullptr || python.write_lines == nullptr ? nullptr : python.thread_state();
   if (thread == nullptr) return false;
-  write_lines(file, thread);
+  python.write_lines(file, thread);
   return true;
 }
 
-std::string contents_of(int file) {
-  std::string text;
-  char piece[4096];
-  off_t at = 0;
-  for (ssize_t got = 0; (got = pread(file, piece, sizeof piece, at)) > 0; at += got)
-    text.append(piece, static_cast<size_t>(got));
-  return text;
-}
+// The innermost of the thread's lines.
+struct Lines {
+  char text[8192];
+  size_t bytes = 0;
+  bool found = false;
+
+  Lines() {
+    if (interpreter().thread_state == nullptr) return;
+    const int file = memfd_create("hiroba-lines", MFD_CLOEXEC);
+    if (file < 0) return;
+    found = dump(file);
+    const ssize_t got = found ? pread(file, text, sizeof text, 0) : 0;
+    bytes = got > 0 ? static_cast<size_t>(got) : 0;
+    close(file);
+  }
+};
 
 bool is_own_package(std::string_view path) {
   const std::string_view folder = path.substr(0, path.rfind('/'));
   return folder.ends_with("python/hiroba") || folder.ends_with("-packages/hiroba");
 }
 
-// Returns the place in a line of a traceback, `  File "PATH", line 12 in step`; "" if there is none.
-std::string place_in(const std::string& line) {
+// Packages that pip or the system has installed, such as numpy, and modules that are parts of the interpreter.
+bool is_installed(std::string_view path) {
+  return path.find("-packages/") != std::string_view::npos || path.starts_with("<frozen ");
+}
+
+struct Place {
+  std::string_view path, line, function;
+};
+
+// Finds the place in a line of a traceback, `  File "PATH", line 12 in step`; returns false if there is none.
+bool read_place(std::string_view line, Place& place) {
   constexpr std::string_view before = "  File \"", between = "\", line ", last = " in ";
   const size_t middle = line.find(between), end = line.rfind(last);
-  if (!line.starts_with(before) || middle == std::string::npos || end == std::string::npos || end < middle) return "";
-  const std::string path = line.substr(before.size(), middle - before.size());
-  if (is_own_package(path)) return "";
+  if (!line.starts_with(before) || middle == std::string_view::npos || end == std::string_view::npos || end < middle)
+    return false;
   const size_t number = middle + between.size();
-  return format("%s:%s (%s)", path.substr(path.rfind('/') + 1).c_str(), line.substr(number, end - number).c_str(),
-                line.substr(end + last.size()).c_str());
+  place = {line.substr(before.size(), middle - before.size()), line.substr(number, end - number),
+           line.substr(end + last.size())};
+  return true;
+}
+
+// Finds the innermost line of the program, or else that of an installed package that is not ours.
+bool find_place(const Lines& lines, Place& place) {
+  bool found = false;
+  std::string_view rest(lines.text, lines.bytes);
+  while (!rest.empty()) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    Place here;
+    if (!read_place(line, here) || is_own_package(here.path) || (found && is_installed(here.path))) continue;
+    place = here, found = true;
+    if (!is_installed(here.path)) break;
+  }
+  place.path = place.path.substr(place.path.rfind('/') + 1);
+  return found;
+}
+
+// Each line that was asked for, by its hash. The thread that takes an entry fills it in; another one that looks for the
+// same line meanwhile writes the same text.
+struct KnownLine {
+  std::atomic<uint64_t> key;
+  char text[120];
+};
+constexpr size_t most_lines = 4096;
+KnownLine known_lines[most_lines];
+
+const char* known_line(const Place& place) {
+  const auto size = [](std::string_view text) { return static_cast<int>(text.size()); };
+  char text[sizeof KnownLine::text];
+  const int wanted = std::snprintf(text, sizeof text, "%.*s:%.*s (%.*s)", size(place.path), place.path.data(),
+                                   size(place.line), place.line.data(), size(place.function), place.function.data());
+  const size_t bytes = std::min(static_cast<size_t>(std::max(wanted, 0)), sizeof text - 1);
+  const uint64_t key = std::hash<std::string_view>()({text, bytes}) | 1;
+  for (size_t step = 0; step < 32; ++step) {
+    KnownLine& known = known_lines[(key + step) % most_lines];
+    uint64_t now = 0;
+    if (!known.key.compare_exchange_strong(now, key) && now != key) continue;
+    if (std::strcmp(known.text, text) != 0) std::memcpy(known.text, text, bytes + 1);
+    return known.text;
+  }
+  return nullptr;
 }
 
 }  // namespace
 
 bool python_location(std::string& place) {
-  const int file = memfd_create("hiroba-lines", MFD_CLOEXEC);
-  if (file < 0) return false;
-  const bool found = dump(file);
-  std::istringstream lines(found ? contents_of(file) : "");
-  close(file);
+  const Lines lines;
+  Place found;
   place.clear();
-  for (std::string line; place.empty() && std::getline(lines, line);) place = place_in(line);
-  return found;
+  if (find_place(lines, found))
+    place = std::string(found.path) + ":" + std::string(found.line) + " (" + std::string(found.function) + ")";
+  return lines.found;
+}
+
+const char* python_line() {
+  if (interpreter().thread_state == nullptr) return nullptr;
+  const Lines lines;
+  Place found;
+  return find_place(lines, found) ? known_line(found) : nullptr;
+}
+
+const char* python_line_of(const void* code, uint64_t address) {
+  const Interpreter& python = interpreter();
+  if (python.holds_lock == nullptr) return nullptr;
+  struct Last {
+    const void* code;
+    uint64_t address;
+    const char* line;
+  };
+  static thread_local Last last = {};
+  constexpr uint64_t near = uint64_t{4} << 20;  // pages may be fetched in groups of 2 MiB
+  const bool goes_on = python.holds_lock() == 0 && last.code == code && address - last.address < near;
+  last = {code, address, goes_on ? last.line : python_line()};
+  return last.line;
+}
+
+bool is_python_line(const void* address) {
+  return address >= static_cast<const void*>(known_lines) && address < static_cast<const void*>(std::end(known_lines));
 }
 
 void print_python_stack() { dump(STDERR_FILENO); }

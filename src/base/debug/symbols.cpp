@@ -150,6 +150,7 @@ bool CodeFile::has_line(uint64_t code) const {
 }
 
 std::string source_location(const void* code) {
+  if (is_python_line(code)) return static_cast<const char*>(code);
   std::string function, place;
   find_line(libdw(), reinterpret_cast<Dwarf_Addr>(code), function, place);
   Dl_info info;

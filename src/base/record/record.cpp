@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/debug/interpreter.hpp"
 #include "base/text.hpp"
 #include "base/thread.hpp"
 
@@ -78,6 +79,12 @@ void note_time(SiteRecord* site, uint64_t amount, double seconds) {
 
 namespace {
 
+// Calls of a Python program all come from one place of the interpreter, so its line tells them apart.
+SiteRecord* calling_site(SiteKind kind, uint32_t detail, const char* call) {
+  const char* const line = python_line();
+  return line == nullptr ? site_of(kind, record_caller, detail, call) : site_of(kind, line, detail, call, line);
+}
+
 TimeKind time_kind(const SiteRecord& site) {
   switch (static_cast<SiteKind>(site.kind)) {
     case SiteKind::fault: return TimeKind::faults;
@@ -120,7 +127,7 @@ void note_event(SiteRecord* site, double begin, double end, int other) {
 
 void note_barrier(const char* call, double begin, double end, int last, double came) {
   RunRecord& run = *run_record;
-  SiteRecord* const site = site_of(SiteKind::barrier, record_caller, 0, call);
+  SiteRecord* const site = calling_site(SiteKind::barrier, 0, call);
   add(run.barriers, 1);
   if (site != nullptr && came > 0 && last == run.rank) note_critical(*site, came);
   note_wait(site, 0, begin, end, last);
@@ -139,11 +146,14 @@ void note_barrier(const char* call, double begin, double end, int last, double c
 }
 
 void note_lock(int lock, const char* call, double begin, double end) {
-  note_wait(site_of(SiteKind::lock, record_caller, static_cast<uint32_t>(lock), call), 0, begin, end);
+  note_wait(calling_site(SiteKind::lock, static_cast<uint32_t>(lock), call), 0, begin, end);
 }
 
 void note_fault(const void* code, uint32_t array, uint64_t page, uint64_t pages, double begin, double end) {
-  SiteRecord* const site = site_of(SiteKind::fault, code, array, "");
+  constexpr uint64_t page_bytes = 4096;
+  const char* const line = python_line_of(code, page * page_bytes);
+  SiteRecord* const site =
+      line == nullptr ? site_of(SiteKind::fault, code, array, "") : site_of(SiteKind::fault, line, array, "", line);
   note_wait(site, pages, begin, end);
   if (site == nullptr) return;
   constexpr uint64_t near = 16;

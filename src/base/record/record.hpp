@@ -3,7 +3,8 @@
 // docs/report.md describes what is made of it.
 //
 // Owner: the rank that writes it. note_...() are for any thread, also in the fault handler: they allocate nothing, take
-// no lock and make no system call; they require recording(). What finds no room is counted in `lost`.
+// no lock and make no system call, but for those that find a line of Python; they require recording(). What finds no
+// room is counted in `lost`.
 #pragma once
 
 #include <atomic>

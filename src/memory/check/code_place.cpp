@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <iterator>
 
+#include "base/debug/interpreter.hpp"
+
 namespace hiroba {
 
 namespace {
@@ -59,6 +61,7 @@ void learn_system_code() {
 }
 
 const void* calling_place() {
+  if (const char* const line = python_line(); line != nullptr) return line;
   void* frames[32];
   const int count = backtrace(frames, 32);
   // A return address belongs to the instruction before it.
@@ -69,6 +72,9 @@ const void* calling_place() {
 
 CodePlace code_place(const ucontext_t& context) {
   const void* const at = reinterpret_cast<const void*>(context.uc_mcontext.gregs[REG_RIP]);
+  const auto touched = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_CR2]);
+  if (const char* const line = python_line_of(at, touched); line != nullptr)
+    return {line, !is_system(at) || copy_code.has(at), true};
   if (!is_system(at)) return {at, true, true};
   const void* const caller = calling_place();
   return {caller == nullptr ? at : caller, copy_code.has(at), caller != nullptr};
