@@ -149,7 +149,7 @@ class Array(np.ndarray):
         return result[()] if return_scalar else result
 
     def copy(self, order: Any = "C") -> Any:
-        return np.array(self, order=order, copy=True, subok=False)
+        return np.asarray(self).copy(order)
 
     def astype(self, *arguments: Any, **more: Any) -> np.ndarray:
         return np.asarray(self).astype(*arguments, **more)
