@@ -160,7 +160,7 @@ def zarr(name: pathlib.Path, whole: np.ndarray) -> None:
         a = hiroba.array(whole, split=split)
         for view in (a, a[1:, ::-2], a[2, 3, :1]):
             hiroba.save(name, view)
-            assert (zarr.open_array(name, mode="r")[...] == np.asarray(view)).all()
+            assert np.array_equal(np.asarray(zarr.open_array(name, mode="r")[...]), view)
             b = hiroba.load(name)
             assert (b == view).all() and b.dtype == a.dtype
             hiroba.barrier()
