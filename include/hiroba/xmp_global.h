@@ -115,6 +115,15 @@ static inline int64_t xmp_subscript(const xmp_aligned* array, int dimension, int
   return (int64_t)(width == 1 ? g / cycle : g / cycle * width + g % width);
 }
 
+/* hirobacc --check: the subscript of an index, as in `text`. Ends the job if this node does not have the index, its
+ * shadow included, or if it is read from a shadow, and this node has written elements of its own in a loop before, and
+ * not reflected since. */
+enum xmp_use { XMP_READS, XMP_WRITES, XMP_NAMES };
+int64_t xmp_checked(const xmp_aligned* array, int dimension, int64_t index, enum xmp_use use, const char* text,
+                    const char* place);
+/* A loop begins that uses the array. */
+void xmp_check_loop(const xmp_aligned* array, const char* place);
+
 /* ---- loops ------------------------------------------------------------------------------------------------------- */
 
 /* The iterations of this node: `for (i = first; i < end; i += step)` on t[i + offset] has them from xmp_loop_first to

@@ -187,6 +187,49 @@ MISUSE = {
 }  # fmt: skip
 
 
+CHECKED_HEAD = """#include <stdlib.h>
+#include <xmp.h>
+#pragma xmp nodes p[*]
+#pragma xmp template t[20]
+#pragma xmp distribute t[block] onto p
+#pragma xmp template u[20]
+#pragma xmp distribute u[cyclic(2)] onto p
+double a[20], m[20][4];
+int c[20];
+#pragma xmp align a[i] with t[i]
+#pragma xmp shadow a[1:2]
+#pragma xmp align m[i][*] with t[i]
+#pragma xmp align c[i] with u[i]
+int main(void) {
+  int which = atoi(getenv("CASE")), three = 3;
+#pragma xmp loop on t[i]
+  for (int i = 0; i < 20; i++) a[i] = i;
+#pragma xmp reflect(a)
+#pragma xmp loop on t[i]
+  for (int i = 1; i < 18; i++) m[i][sizeof a / sizeof a[19] % 4] = a[i - 1] + a[i + 2];
+"""
+# What --check finds in a run of 2 nodes, or nothing.
+CHECKED = {
+    "three = m[1][0] > 0;":
+        r"m\.c:\d+: m\[1\]\[0\]: index 1 in dimension 1 of m is not on this node of p, which has 10\.\.19, ",
+    "\n#pragma xmp loop on t[i]\nfor (int i = 0; i < 20 - three; i++) three += a[i + three] > 1;":
+        r"m\.c:\d+: a\[i \+ three\]: index \d+ in dimension 1 of a is not on .* which has \d+\.\.\d+, and the shadow 1:2",
+    "\n#pragma xmp loop on t[i]\nfor (int i = 0; i < 20; i++) m[i][i] = 1;":
+        r"rank \d: m\.c:\d+: m\[i\]\[i\]: index \d+ in dimension 2 of m is not on this node",
+    "\n#pragma xmp loop on u[i]\nfor (int i = 0; i < 20; i++) c[i ^ 2] = 1;":
+        r"c\[i \^ 2\]: index \d+ in dimension 1 of c is not on this node of p, which has blocks of 2, each 4 after",
+    "\n#pragma xmp loop on t[i]\nfor (int i = 0; i < 20; i++) a[i] += 1;"
+    "\n#pragma xmp loop on t[i]\nfor (int i = 1; i < 20; i++) m[i][0] = a[i - 1];":
+        r"a\[i - 1\]: index \d+ in dimension 1 of a is in the shadow, which is older than .* reflect\(a\)",
+    "\n#pragma xmp loop on t[i] expand(1)\nfor (int i = 0; i < 20; i++) a[i] = 1;"
+    "\n#pragma xmp loop on t[i]\nfor (int i = 1; i < 19; i++) m[i][0] = a[i - 1] + a[i + 1];": "",
+    "\n#pragma xmp loop on t[i]\nfor (int i = 0; i < 20; i++) a[i]++;\n#pragma xmp reflect(a) async(1)\n"
+    "\n#pragma xmp wait_async(1)\n"
+    "\n#pragma xmp loop on t[i]\nfor (int i = 1; i < 19; i++) m[i][0] = a[i - 1] + a[i + 1];": "",
+    "\n#pragma xmp loop on u[i]\nfor (int i = 0; i < 20; i++) c[i] = i;": "",
+}  # fmt: skip
+
+
 class GlobalView(CompilerTest):
     def run_all(self, name: str) -> None:
         for settings in (["1"], ["2"], ["3"], ["4", "--nodes", "2"]):
@@ -212,7 +255,7 @@ class GlobalView(CompilerTest):
         for name, written in PROGRAMS.items():
             with self.subTest(name):
                 self.write(f"{name}.c", written)
-                self.compiled("-O2", "-Wall", "-Wextra", "-Werror", f"{name}.c", "-o", name)
+                self.compiled("-O2", "-Wall", "-Wextra", "-Werror", "-fopenmp", f"{name}.c", "-o", name)
                 self.run_all(name)
 
     def test_stencil(self) -> None:
@@ -246,6 +289,23 @@ class GlobalView(CompilerTest):
                 ended = execute(words, self.folder, limit=30, env={"CASE": str(number)})
                 self.assertNotEqual(ended.returncode, 0)
                 self.assertRegex(ended.stderr, message)
+
+    def test_check(self) -> None:
+        cases = "".join(f"  if (which == {i}) {{{body}\n  }}\n" for i, body in enumerate(CHECKED))
+        self.write("m.c", f"{CHECKED_HEAD}{cases}  return three < 0;\n}}\n")
+        self.compiled("--check", "-O1", "-Wall", "-Werror", "m.c", "-o", "m")
+        for number, (body, message) in enumerate(CHECKED.items()):
+            with self.subTest(body):
+                words = [HIROBARUN, "-n", "2", str(self.folder / "m")]
+                ended = execute(words, self.folder, limit=30, env={"CASE": str(number)})
+                self.assertEqual(ended.returncode != 0, bool(message), ended.stderr)
+                self.assertRegex(ended.stderr, message or "^$")
+        for name, written in PROGRAMS.items():
+            with self.subTest(name):
+                self.write(f"{name}.c", written)
+                self.compiled("--check", "-O1", "-Wall", "-Wextra", "-Werror", "-fopenmp", f"{name}.c", "-o", name)
+                ended = execute([HIROBARUN, "-n", "3", str(self.folder / name)], self.folder)
+                self.assertEqual((ended.returncode, ended.stdout), (0, "OK\n"), ended.stderr)
 
     def test_explain(self) -> None:
         self.write("e.c", MISUSE_HEAD + "#pragma xmp loop on t[i]\n  for (int i = 0; i < 20; i++) a[i] = which;\n"

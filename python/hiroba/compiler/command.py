@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 
 USAGE = """\
-usage: hirobacc [--cc COMPILER] [--show] [--explain] [options of the C compiler] FILE...
+usage: hirobacc [--cc COMPILER] [--show] [--explain] [--check] [options of the C compiler] FILE...
 
 Compiles C that may contain MpC (`shared` arrays), SMint (#pragma SMint) and coarrays (a[i]:[image], #pragma xmp), and
 links with libhiroba.
@@ -16,6 +16,8 @@ links with libhiroba.
   hirobacc -c -O3 part.c                         compile only; any other flag of cc works as it does there
   hirobacc --explain -c stencil.c                also say, per loop: who computes what, what is fetched, and why;
                                                  and what each access to another image becomes
+  hirobacc --check -g stencil.c -o stencil       also check, while it runs, each subscript of XcalableMP's aligned
+                                                 arrays, and that shadows are not older than what they show
   hirobacc --show stencil.c                      print the C that is compiled, and stop
   CC=hirobacc make, cmake -DCMAKE_C_COMPILER=hirobacc
   hirobacc -fopenmp-nodes -O3 heat.c -o heat     an OpenMP program, unchanged, on the threads of all ranks; in C++ and
@@ -110,7 +112,7 @@ def read_command(arguments: list[str]) -> Command:
             setattr(command, word[2:], True)
         elif word == "--help":
             command.help = True
-        elif word in OWN_WARNINGS:
+        elif word in OWN_WARNINGS or word == "--check":
             command.warnings.append(word)
         elif word == "-fopenmp-nodes":
             command.over_nodes = True

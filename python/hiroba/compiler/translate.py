@@ -19,6 +19,7 @@ def translate(text: str, preprocess: Callable[[str], str], flags: Sequence[str] 
     source = Source(with_type_of_main(text))
     source.downgraded = frozenset(flag[11:] for flag in flags if flag.startswith("-Wno-error="))
     source.silenced = frozenset(flag[5:] for flag in flags if flag.startswith("-Wno-"))
+    source.checks = "--check" in flags
     unit = Unit(source, any(n.self_starting and n.self_starting in text for n in NOTATIONS))
     try:
         parts = find(unit, preprocess)

@@ -1,6 +1,7 @@
 // Aligned arrays of xmp_global.h: their memory, reflect and gmove.
 #define SMS_NO_PLACES
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -15,6 +16,9 @@ namespace {
 
 // The library's state of an aligned array.
 struct Aligned {
+  // For --check; threads of a loop may set them together.
+  std::atomic<bool> written = false, shadow_written = false;  // in the last loop: elements of its own, of the shadow
+  std::atomic<bool> stale = false;                            // no reflect since its own were written
   struct Freed {
     void operator()(void* memory) const { std::free(memory); }
   };
@@ -178,6 +182,57 @@ XMP_EXPORT const xmp_aligned* xmp_aligned_of(const void* data, const char* name,
   end_job(1, "%s: parameter %s is aligned, and what is passed is not the name of an aligned array", place, name);
 }
 
+// ---- checks ---------------------------------------------------------------------------------------------------------
+
+namespace {
+
+// Ends the job because this node does not have an index.
+[[noreturn]] void not_here(const xmp_aligned& a, bool turns, int d, int64_t index, const char* text,
+                           const char* place) {
+  std::string has = "which has none";
+  const bool full = a.low[d] == XMP_REST;
+  if (turns && a.count[d] > 0)
+    has = format("which has blocks of %ld, each %ld after the one before, from %ld on", a.width[d], a.cycle[d],
+                 a.first[d]);
+  else if (a.count[d] > 0)
+    has = format("which has %ld..%ld, and the shadow %ld:%ld", a.first[d], a.first[d] + a.count[d] - 1,
+                 full ? 0 : a.low[d], full ? 0 : a.high[d]);
+  end_job(1, "%s: %s: index %ld in dimension %d of %s is not on this node of %s, %s", place, text, index, d + 1, a.name,
+          a.with->onto->name, has.c_str());
+}
+
+}  // namespace
+
+XMP_EXPORT int64_t xmp_checked(const xmp_aligned* a, int d, int64_t index, enum xmp_use use, const char* text,
+                               const char* place) {
+  Aligned& made = aligned(a, place);
+  const AlignedLayout& layout = made.layout;
+  const bool inside = index >= 0 && index < a->extent[d], owns_any = a->count[d] > 0;
+  if (layout.turns(d)) {
+    if (!inside || !owns_any || layout.owner(d, index) != layout.owner(d, a->first[d]))
+      not_here(*a, true, d, index, text, place);
+    if (use == XMP_WRITES) made.written = true;
+    return layout.number(d, index);
+  }
+  const bool full = a->low[d] == XMP_REST, own = index >= a->first[d] && index < a->first[d] + a->count[d];
+  const int64_t low = full ? 0 : a->first[d] - a->low[d], high = full ? a->extent[d] : low + a->size[d];
+  if (index < low || index >= high || (!owns_any && !full)) not_here(*a, false, d, index, text, place);
+  if (use == XMP_WRITES) (own ? made.written : made.shadow_written) = true;
+  if (use == XMP_READS && !own && inside && made.stale)
+    end_job(1,
+            "%s: %s: index %ld in dimension %d of %s is in the shadow, which is older than what nodes have written "
+            "since the last reflect; write #pragma xmp reflect(%s) before this loop",
+            place, text, index, d + 1, a->name, a->name);
+  return index;
+}
+
+XMP_EXPORT void xmp_check_loop(const xmp_aligned* a, const char* place) {
+  Aligned& made = aligned(a, place);
+  if (made.shadow_written.exchange(false)) made.stale = false;
+  else if (made.written) made.stale = true;
+  made.written = false;
+}
+
 // ---- reflect -------------------------------------------------------------------------------------------------------
 
 namespace {
@@ -259,6 +314,11 @@ class Moving final : public Request {
   Started started_;
 };
 
+void refresh(const xmp_aligned& a, const char* place) {
+  Aligned& made = aligned(&a, place);
+  made.written = made.stale = false;
+}
+
 void perform_shadow(const xmp_aligned& a, const xmp_width width[], int type, const Call& call) {
   Collective& all = coarrays(call.name, call.place).collective();
   require_at(shadow_of(a, width, type, call.place).perform(all.teams(), call), call.place);
@@ -273,9 +333,11 @@ xmp_request start_shadow(const xmp_aligned& a, const xmp_width width[], int type
 
 XMP_EXPORT void xmp_reflect(const xmp_aligned* a, const xmp_width width[], const char* place) {
   perform_shadow(*a, width, -1, {"xmp_reflect", place});
+  refresh(*a, place);
 }
 
 XMP_EXPORT xmp_request xmp_reflect_start(const xmp_aligned* a, const xmp_width width[], const char* place) {
+  refresh(*a, place);
   return start_shadow(*a, width, -1, {"xmp_reflect_start", place});
 }
 

@@ -65,6 +65,7 @@ class Source:
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
     downgraded: frozenset[str] = frozenset()  # options of complain() that are warnings
     silenced: frozenset[str] = frozenset()
+    checks: bool = False  # option --check: what the program does is checked while it runs
     refused: list[tuple[int, int]] = field(default_factory=list)  # statements in which errors follow from another one
 
     def __post_init__(self) -> None:

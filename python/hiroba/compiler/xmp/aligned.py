@@ -161,10 +161,33 @@ class AlignedArrays:
             return self._alone(lowering, node, found)
         if len(indices) > found.dims:
             return None
+        if is_unevaluated(node):  # the type is that of the whole array
+            indices_ = "".join(f"[{lowering.render(i)}]" for i in indices)
+            return f"{f'(*{found.pointer})' if found.pointer else found.name}{indices_}"
         at = lowering.at(node.start_byte)
         kept = next((k for k in self.kept if k.begin <= at < k.end and found.key in k.names), None)
         text = f"(*{PREFIX}kept_{found.symbol})" if kept is not None else found.whole("base")
-        return text + "".join(f"[{self._subscript(lowering, found, d, i)}]" for d, i in enumerate(indices))
+        subscript = self._checked if self.xmp.source.checks else self._subscript
+        return text + "".join(f"[{subscript(lowering, found, d, i)}]" for d, i in enumerate(indices))
+
+    def _checked(self, lowering: Lowering, found: Aligned, d: int, index: Node) -> str:
+        """Returns a subscript that option --check compares with what the node has."""
+        element = index.parent or index
+        while (outer := element.parent) is not None and outer.type in (
+            "subscript_expression",
+            "parenthesized_expression",
+        ):
+            if outer.type == "subscript_expression" and outer.child_by_field_name("argument") != element:
+                break
+            element = outer
+        use = "XMP_READS"
+        if outer is not None and outer.type == "pointer_expression":
+            use = "XMP_NAMES"
+        elif outer is not None and outer.type in ("update_expression", "assignment_expression"):
+            target = outer.child_by_field_name("left" if outer.type == "assignment_expression" else "argument")
+            use = "XMP_WRITES" if target == element else use
+        text, place = quoted(lowering.written(element)), lowering.place(index.start_byte)
+        return f"xmp_checked(&{found.descriptor}, {d}, {lowering.render(index)}, {use}, {text}, {place})"
 
     def _alone(self, lowering: Lowering, node: Node, found: Aligned) -> str:
         if found.kind == "parameter":
@@ -172,10 +195,7 @@ class AlignedArrays:
         if found.kind == "pointer":
             self._check_pointer(node, found, lowering)
             return found.name
-        parent = node.parent
-        while parent is not None and parent.type == "parenthesized_expression":
-            parent = parent.parent
-        if parent is not None and parent.type in ("sizeof_expression", "type_descriptor"):
+        if is_unevaluated(node):
             return f"(*{found.pointer})" if found.pointer else found.name  # its type is that of the whole array
         return found.whole("data")
 
@@ -214,6 +234,14 @@ class AlignedArrays:
                 if kept.begin <= at < kept.end and key in kept.numbers:
                     return kept.numbers[key]
         return f"xmp_subscript(&{found.descriptor}, {d}, {lowering.render(index)})"
+
+
+def is_unevaluated(node: Node) -> bool:
+    """Returns true for the operand of sizeof."""
+    parent = node.parent
+    while parent is not None and parent.type == "parenthesized_expression":
+        parent = parent.parent
+    return parent is not None and parent.type in ("sizeof_expression", "type_descriptor")
 
 
 # ---- directives ----

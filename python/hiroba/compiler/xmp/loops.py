@@ -289,6 +289,8 @@ class Lowered:
                     numbers[key] = f"{shared.name}at"
         xmp.aligned.kept.append(Kept(s.start_byte, s.end_byte, frozenset(names), numbers))
         checks = [f"xmp_aligned_check(&{a.descriptor}, {self.place});" for a in names.values() if a.comes_later]
+        if xmp.source.checks:
+            checks += [f"xmp_check_loop(&{a.descriptor}, {self.place});" for a in names.values()]
         waits = self.widening is not None and self.widening.id  # which changes shadows
         word = "restrict " if not waits and self._restricted() else ""
         return checks + [
