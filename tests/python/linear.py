@@ -64,7 +64,7 @@ def matrices() -> None:
 
 
 def solvers() -> None:
-    n = 50
+    n = 24
     right = np.linspace(1, 2, n)
     inverse: hiroba.Operator | None
     a = hiroba.matrix(laplace(n), symmetric=True)
@@ -105,7 +105,7 @@ def solvers() -> None:
 
 
 def callbacks() -> None:
-    n = 90
+    n = 24
     calls: list[tuple[int, float]] = []
     a = hiroba.matrix(laplace(n), symmetric=True)
 
@@ -134,7 +134,7 @@ def callbacks() -> None:
 
 
 def eigenvalues() -> None:
-    n = 60
+    n = 40
     a = hiroba.matrix(laplace(n), symmetric=True)
     known = np.linalg.eigvalsh(laplace(n))
     inverse = hiroba.ilu(a, 0.99)
@@ -206,7 +206,7 @@ def with_scipy() -> None:
         return
     import scipy.sparse
 
-    n = 50
+    n = 24
     for kind in ("csr_array", "coo_matrix", "csc_array", "dia_array"):
         a = hiroba.matrix(getattr(scipy.sparse, kind)(drift(n)))
         product = a @ np.arange(n)
