@@ -142,10 +142,11 @@ static inline int64_t xmp_loop_end(const xmp_template* t, int dimension, int64_t
   return (step > 0) == (past < own) ? past : own;
 }
 
-/* The same for XMP_CYCLIC: several runs, of which each has indices first, first + step, ... to before end. `local` is
- * the xmp_subscript of the first, of an array without offset, and `stride` the distance to the next one's. */
+/* The same for XMP_CYCLIC: several runs, of which each has indices first, first + step, ... to before end. The
+ * xmp_subscript of the first, of an array without offset, is `local`; the others follow by the step of the loop, to
+ * before `local_end`. */
 typedef struct xmp_runs {
-  int64_t first, end, step, local, stride;
+  int64_t first, end, step, local, local_end;
   const xmp_template* t;
   int64_t origin, past, by, from, offset;
   int dimension;
@@ -183,9 +184,17 @@ static inline enum xmp_loop_part xmp_margin_part(int piece, int loop) {
  * dimension whose range is a single one. */
 int xmp_loop_here(const xmp_template* t, const xmp_template_range range[], const char* place);
 
-/* Ends the job if the loop has iterations first .. (to before past) outside of the template. */
-void xmp_loop_inside(const xmp_template* t, int dimension, int64_t first, int64_t past, int64_t step, int64_t offset,
-                     const char* place);
+/* Ends the job if the loop has iterations first .. (to before past) outside of the template. The call is made only if
+ * the bounds do not tell that all are inside. */
+void xmp_loop_check(const xmp_template* t, int dimension, int64_t first, int64_t past, int64_t step, int64_t offset,
+                    const char* place);
+static inline void xmp_loop_inside(const xmp_template* t, int dimension, int64_t first, int64_t past, int64_t step,
+                                   int64_t offset, const char* place) {
+  const int64_t last = past - (step > 0) + (step < 0), least = step > 0 ? first : last, most = step > 0 ? last : first;
+  const int64_t low = t->lower[dimension], high = low + t->extent[dimension] - 1;
+  if (!t->opaque || least + offset < low || most + offset > high)
+    xmp_loop_check(t, dimension, first, past, step, offset, place);
+}
 
 /* `array on`: ends the job if the left side's first index, with its step, is not that of the template's range. */
 void xmp_array_error(const xmp_template* t, int dimension, int64_t index, int64_t step, int64_t first, const char* text,

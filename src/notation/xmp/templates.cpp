@@ -219,8 +219,8 @@ XMP_EXPORT int xmp_loop_here(const xmp_template* t, const xmp_template_range ran
   return 1;
 }
 
-XMP_EXPORT void xmp_loop_inside(const xmp_template* t, int d, int64_t first, int64_t past, int64_t step, int64_t offset,
-                                const char* place) {
+XMP_EXPORT void xmp_loop_check(const xmp_template* t, int d, int64_t first, int64_t past, int64_t step, int64_t offset,
+                               const char* place) {
   template_of(t, place);
   if (step > 0 ? first >= past : first <= past) return;
   const int64_t one = step > 0 ? 1 : -1, low = t->lower[d], high = low + t->extent[d] - 1;
@@ -318,14 +318,12 @@ XMP_EXPORT int xmp_runs_next(xmp_runs* runs) {
     }
     if (up ? first >= runs->past : first <= runs->past) break;
     runs->first = first, runs->step = by;
-    runs->local = axis.local(first + runs->offset - lower), runs->stride = by;
-    if (width == 1 && size == 1) {
-      runs->end = runs->past, runs->step = by * cycle, runs->stride = by;
-      runs->from = runs->past;
-      return 1;
-    }
     runs->end = up ? std::min(high + 1, runs->past) : std::max(low - 1, runs->past);
+    if (width == 1 && size == 1) runs->end = runs->past, runs->step = by * cycle;
     runs->from = runs->end;
+    const int64_t count = (runs->end - first - (up ? 1 : -1)) / runs->step + 1;
+    runs->local = axis.local(first + runs->offset - lower);
+    runs->local_end = runs->local + count * by;
     return 1;
   }
   return 0;

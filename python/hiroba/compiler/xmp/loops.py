@@ -208,11 +208,14 @@ class Lowered:
         where = f"&{t.variable}, {s.axis}, {s.name}first, {s.name}past, {s.step}, {s.offset}"
         setup = f"const int64_t {s.name}first = {first}, {s.name}past = {past}; xmp_loop_inside({where}, {self.place});"
         n, sign = s.name, "<" if c.step > 0 else ">"
+        compared = f"{c.name} {sign} {n}end"
+        by_subscript = turns and not self._has_pragma(s)
         if turns:
             setup += f" for (xmp_runs {n}runs = xmp_runs_begin({where}); xmp_runs_next(&{n}runs);) {{"
             setup += f" const int64_t {n}begin = {n}runs.first, {n}end = {n}runs.end, {n}step = {n}runs.step;"
-            if not self._has_pragma(s):
-                setup += f" const int64_t {n}stride = {n}runs.stride; int64_t {n}at = {n}runs.local; (void){n}at;"
+            if by_subscript:  # its step is known, so that the loop can become vector code
+                setup += f" const int64_t {n}last = {n}runs.local_end; int64_t {n}at = {n}runs.local; (void){n}end;"
+                compared = f"{n}at {sign} {n}last"
         elif self.widening is not None:
             part = self.widening.part(s, self.piece)
             setup += f" const xmp_bounds {n}own = xmp_loop_bounds({where}, {s.width}, {part});"
@@ -222,10 +225,10 @@ class Lowered:
             setup += f" const int64_t {n}begin = xmp_loop_first({where}, {n}first, {s.step}, {s.offset}),"
             setup += f" {n}end = xmp_loop_end({where}, {n}past, {s.step}, {s.offset});"
         self._replace(c.first, f"{n}begin")
-        self._replace(c.compare, f"{c.name} {sign} {n}end")
+        self._replace(c.compare, compared)
         update = s.node.child_by_field_name("update")
         if turns and update is not None:
-            also = "" if self._has_pragma(s) else f", {n}at += {n}stride"
+            also = f", {n}at += {s.step}" if by_subscript else ""
             self._replace(update, f"{c.name} += {n}step{also}")
         if s.hoisted:
             self.before.append(setup)
