@@ -8,8 +8,8 @@
 
 #include "../../apps/common/clock.h"
 
-#define N 8192 /* in the caches, so that the instructions of the loop are what is measured */
-enum { LENGTH = N, TURNS = 400 };
+#define N 32768 /* in the caches, so that the instructions of the loop are what is measured */
+enum { LENGTH = N, TURNS = 100 };
 
 #pragma xmp nodes p[*]
 #pragma xmp template t[LENGTH]

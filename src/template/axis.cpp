@@ -15,6 +15,16 @@ int Axis::owner(int64_t g) const {
   return static_cast<int>(std::upper_bound(cuts_.begin(), cuts_.end(), g) - cuts_.begin()) - 1;
 }
 
+void Axis::run_of(int64_t g, int64_t& begin, int64_t& end) const {
+  if (!cuts_.empty()) {
+    const int piece = owner(g);
+    begin = cuts_[piece], end = cuts_[piece + 1];
+    return;
+  }
+  begin = g / width_ * width_;
+  end = std::min(begin + width_, extent_);
+}
+
 bool Axis::next_run(int piece, int64_t from, int64_t& begin, int64_t& end) const {
   from = std::max<int64_t>(from, 0);
   if (!cuts_.empty()) {

@@ -32,6 +32,8 @@ class Axis {
   // True if a piece may have several runs, which lie one after the other in its memory.
   bool turns() const { return turns_; }
   int owner(int64_t g) const;
+  // The consecutive indices around g, [begin, end), that its owner has.
+  void run_of(int64_t g, int64_t& begin, int64_t& end) const;
   // The number of g in the memory of its piece: g itself, unless the axis turns.
   int64_t local(int64_t g) const { return turns_ ? g / cycle() * width_ + g % width_ : g; }
   // Finds the first run [begin, end) of a piece that ends after `from`; false if there is none.

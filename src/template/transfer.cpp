@@ -3,30 +3,28 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <numeric>
 #include <tuple>
 
 namespace hiroba {
 
 namespace {
 
-using List = std::vector<int64_t>;
+// Consecutive positions of a section, or indices.
+struct Interval {
+  int64_t first, count;
+};
 
-// Joins offsets to runs, in their order.
-std::vector<Run> runs_of(const List& offsets) {
-  std::vector<Run> out;
-  for (const int64_t at : offsets) {
-    if (!out.empty()) {
-      Run& last = out.back();
-      if (last.count == 1) last.stride = at - last.at;
-      if (at == last.at + last.count * last.stride) {
-        ++last.count;
-        continue;
-      }
+// Adds a run to a list, in which runs that continue each other become one.
+void append(std::vector<Run>& runs, Run run) {
+  if (!runs.empty()) {
+    Run& last = runs.back();
+    const int64_t gap = run.at - (last.at + (last.count - 1) * last.stride);
+    if ((last.count == 1 || last.stride == gap) && (run.count == 1 || run.stride == gap)) {
+      last.count += run.count, last.stride = gap;
+      return;
     }
-    out.push_back({at, 1, 0});
   }
-  return out;
+  runs.push_back(run);
 }
 
 int64_t count_of(const std::vector<std::vector<Run>>& dims) {
@@ -72,6 +70,15 @@ void copy_elements(char* to, int64_t to_stride, const char* from, int64_t from_s
 bool owns(const AlignedLayout& layout, int d, int64_t index, const std::vector<int>& at) {
   const int owner = layout.owner(d, index);
   return owner < 0 || owner == at[layout.on_grid(d)];
+}
+
+// The owner of an index has all from low to before high around it.
+Interval owned_around(const AlignedLayout& layout, int d, int64_t index) {
+  if (layout.on_grid(d) < 0) return {0, layout.dim(d).extent};
+  const int64_t shift = layout.dim(d).shift;
+  int64_t begin = 0, end = 0;
+  layout.axis(d)->run_of(index + shift, begin, end);
+  return {begin - shift, end - begin};
 }
 
 // The dimensions of the grid in which no dimension of the array is divided: there nodes have copies.
@@ -127,22 +134,27 @@ class Transfer::Builder {
     const int g = is_memory() ? -1 : side_.layout->on_grid(matched_[k]);
     return g < 0 ? -1 : at_[member][g];
   }
-  bool owns_position(int k, int64_t position, int coordinate) const {
-    if (coordinate < 0) return true;
+  // The number of positions from one on that have the same owner, which `own` says is that coordinate or not.
+  int64_t same_owner(int k, int64_t position, int coordinate, bool& own) const {
     const TransferSide::Dim& dim = side_.dims[matched_[k]];
-    return side_.layout->owner(matched_[k], dim.base + position * dim.step) == coordinate;
+    const int64_t left = dim.count - position, index = dim.base + position * dim.step;
+    own = coordinate < 0 || side_.layout->owner(matched_[k], index) == coordinate;
+    if (coordinate < 0) return left;
+    const Interval around = owned_around(*side_.layout, matched_[k], index);
+    const int64_t away = dim.step > 0 ? around.first + around.count - 1 - index : index - around.first;
+    return std::min(left, away / std::abs(dim.step) + 1);
   }
-  // This rank's box of the elements at these positions.
-  Box box(const std::vector<const List*>& positions) const {
+  // This rank's box of the elements at these positions, each interval of which has one owner.
+  Box box(const std::vector<const std::vector<Interval>*>& positions) const {
     Box out = {side_.data, {}};
     for (size_t d = 0; d < side_.dims.size(); ++d)
       if (side_.dims[d].count == 1) out.data += offset(static_cast<int>(d), side_.dims[d].base);
     for (int k = 0; k < matched(); ++k) {
       const TransferSide::Dim& dim = side_.dims[matched_[k]];
-      List offsets;
-      for (const int64_t position : *positions[k])
-        offsets.push_back(offset(matched_[k], dim.base + position * dim.step));
-      out.dims.push_back(runs_of(offsets));
+      std::vector<Run>& runs = out.dims.emplace_back();
+      for (const Interval& part : *positions[k])
+        append(runs, {offset(matched_[k], dim.base + part.first * dim.step), part.count,
+                      dim.step * memory(matched_[k]).stride});
     }
     return out;
   }
@@ -185,17 +197,22 @@ Transfer Transfer::of_sections(const Team& team, int me, const TransferSide& to,
   out.element_ = element;
   const Builder target(team, me, to), source(team, me, from);
   const int own = team.find(me);
-  std::map<std::tuple<int, int, int>, List> lists;  // positions, by dimension and the coordinates of giver and taker
-  const auto list = [&](int k, int giver, int taker) -> const List& {
+  // Positions, by dimension and the coordinates of giver and taker.
+  std::map<std::tuple<int, int, int>, std::vector<Interval>> lists;
+  const auto list = [&](int k, int giver, int taker) -> const std::vector<Interval>& {
     const auto [found, made] = lists.try_emplace({k, giver, taker});
-    for (int64_t i = 0; made && i < target.count(k); ++i)
-      if (source.owns_position(k, i, giver) && target.owns_position(k, i, taker)) found->second.push_back(i);
+    for (int64_t i = 0, same = 0; made && i < target.count(k); i += same) {
+      bool gives = false, takes = false;
+      same = source.same_owner(k, i, giver, gives);
+      same = std::min(same, target.same_owner(k, i, taker, takes));
+      if (gives && takes) found->second.push_back({i, same});
+    }
     return found->second;
   };
   const auto boxes = [&](int giver, int taker, const Builder& mine) {
     std::vector<Box> made;
     if (!source.takes_part(giver) || !target.takes_part(taker) || !source.gives_to(giver, taker)) return made;
-    std::vector<const List*> positions;
+    std::vector<const std::vector<Interval>*> positions;
     for (int k = 0; k < target.matched(); ++k)
       positions.push_back(&list(k, source.coordinate(k, giver), target.coordinate(k, taker)));
     made.push_back(mine.box(positions));
@@ -211,31 +228,48 @@ Transfer Transfer::of_sections(const Team& team, int me, const TransferSide& to,
 
 namespace {
 
-// An element of a node's memory in one dimension.
-struct Slot {
-  int64_t index, at;
+// Consecutive elements of a node's memory in one dimension.
+struct Slots {
+  int64_t index, count, at;
   bool is_shadow;
 };
 
-std::vector<Slot> slots_of(const AlignedLayout& layout, int d, const std::vector<int>& at,
-                           const Transfer::Width& width) {
+std::vector<Slots> slots_of(const AlignedLayout& layout, int d, const std::vector<int>& at,
+                            const Transfer::Width& width) {
   const AlignedLayout::Part part = layout.part(d, at);
   const AlignedLayout::Dim& dim = layout.dim(d);
-  std::vector<Slot> out;
+  std::vector<Slots> out;
   if (part.count == 0) return out;
   if (layout.turns(d) || dim.full) {
-    for (int64_t i = 0; i < dim.extent; ++i)
+    for (int64_t i = 0, count = 0; i < dim.extent; i += count) {
+      const Interval around = owned_around(layout, d, i);
+      count = std::min(around.first + around.count, dim.extent) - i;
       if (const bool own = owns(layout, d, i, at); own || dim.full)
-        out.push_back({i, layout.number(d, i) - part.memory_first, !own});
+        out.push_back({i, count, layout.number(d, i) - part.memory_first, !own});
+    }
     return out;
   }
-  for (int64_t i = part.first - width.low; i < part.first + part.count + width.high; ++i) {
-    const bool inside = i >= 0 && i < dim.extent;
-    if (!inside && !width.periodic) continue;
-    const bool own = i >= part.first && i < part.first + part.count;
-    out.push_back({(i % dim.extent + dim.extent) % dim.extent, i - part.memory_first, !own});
+  const int64_t end = part.first + part.count;
+  for (int64_t i = part.first - width.low, count = 0; i < end + width.high; i += count) {
+    const int64_t index = (i % dim.extent + dim.extent) % dim.extent;
+    const int64_t limit = i < part.first ? part.first : i < end ? end : end + width.high;
+    count = std::min(limit - i, dim.extent - index);
+    if (index == i || width.periodic) out.push_back({index, count, i - part.memory_first, i < part.first || i >= end});
   }
   return out;
+}
+
+// Adds those of the slots that a giver owns, in its memory or in the taker's, to the runs of own elements and shadow.
+void add_slots(const AlignedLayout& layout, int d, const Slots& slots, const std::vector<int>& giver, bool gives,
+               int64_t stride, std::array<std::vector<Run>, 2>& runs) {
+  for (int64_t i = 0, count = 0; i < slots.count; i += count) {
+    const int64_t index = slots.index + i;
+    const Interval around = owned_around(layout, d, index);
+    count = std::min(around.first + around.count - index, slots.count - i);
+    if (!owns(layout, d, index, giver)) continue;
+    const int64_t at = gives ? layout.number(d, index) - layout.part(d, giver).memory_first : slots.at + i;
+    append(runs[slots.is_shadow ? 1 : 0], {at * stride, count, stride});
+  }
 }
 
 }  // namespace
@@ -255,16 +289,13 @@ Transfer Transfer::of_shadow(const Team& team, int me, const AlignedLayout& layo
     for (const int g : copies)
       if (giver[g] != taker[g]) return made;
     const auto strides = layout.strides(own);
-    std::vector<std::array<List, 2>> offsets(layout.dims());  // own elements of the taker, and its shadow
+    std::vector<std::array<std::vector<Run>, 2>> runs(layout.dims());  // own elements of the taker, and its shadow
     for (int d = 0; d < layout.dims(); ++d)
-      for (const Slot& slot : slots_of(layout, d, taker, widths[d])) {
-        if (!owns(layout, d, slot.index, giver)) continue;
-        const int64_t at = gives ? layout.number(d, slot.index) - layout.part(d, giver).memory_first : slot.at;
-        offsets[d][slot.is_shadow ? 1 : 0].push_back(at * strides[d]);
-      }
+      for (const Slots& slots : slots_of(layout, d, taker, widths[d]))
+        add_slots(layout, d, slots, giver, gives, strides[d], runs[d]);
     for (unsigned mask = 1; mask < 1U << layout.dims(); ++mask) {
       Box box = {data, {}};
-      for (int d = 0; d < layout.dims(); ++d) box.dims.push_back(runs_of(offsets[d][mask >> d & 1]));
+      for (int d = 0; d < layout.dims(); ++d) box.dims.push_back(runs[d][mask >> d & 1]);
       if (count_of(box.dims) > 0) made.push_back(std::move(box));
     }
     return made;
@@ -279,20 +310,68 @@ Transfer Transfer::of_shadow(const Team& team, int me, const AlignedLayout& layo
   return out;
 }
 
+namespace {
+
+// Addresses of memory.
+struct Range {
+  uintptr_t low, high;
+  bool meets(const Range& other) const { return low < other.high && other.low < high; }
+};
+
+}  // namespace
+
+// A block that is consecutive in memory needs no copy, unless what this rank takes lies where it gives from, or is to
+// be combined.
 void Transfer::set_room() {
-  const auto sizes = [&](const std::vector<std::vector<Box>>& all, std::vector<size_t>& bytes,
-                         std::vector<char>& room) {
-    size_t sum = 0;
-    for (const std::vector<Box>& boxes : all) {
-      size_t each = 0;
-      for (const Box& box : boxes) each += static_cast<size_t>(count_of(box.dims)) * element_;
-      bytes.push_back(each), sum += each;
+  const auto range_of = [&](const Box& box) {
+    Range out = {reinterpret_cast<uintptr_t>(box.data), reinterpret_cast<uintptr_t>(box.data) + element_};
+    for (const std::vector<Run>& runs : box.dims) {
+      int64_t least = runs[0].at, most = least;
+      for (const Run& run : runs)
+        for (const int64_t end : {run.at, run.at + (run.count - 1) * run.stride})
+          least = std::min(least, end), most = std::max(most, end);
+      out.low += static_cast<uintptr_t>(least), out.high += static_cast<uintptr_t>(most);
     }
-    room.resize(std::max<size_t>(sum, 1));  // a null address would mean an exchange in place
-    return static_cast<int64_t>(sum);
+    return out;
   };
-  given_ = sizes(give_, gives_, out_);
-  sizes(take_, takes_, in_);
+  const auto set = [&](const std::vector<std::vector<Box>>& all, const std::vector<std::vector<Box>>& others,
+                       bool may_be_direct, Packed& packed) {
+    size_t room = 0;
+    packed = {};
+    for (const std::vector<Box>& boxes : all) {
+      size_t bytes = 0;
+      for (const Box& box : boxes) bytes += static_cast<size_t>(count_of(box.dims)) * element_;
+      char* direct = may_be_direct && bytes > 0 && boxes.size() == 1 ? consecutive(boxes[0], element_) : nullptr;
+      for (const std::vector<Box>& each : others)
+        for (const Box& other : each)
+          if (direct != nullptr && count_of(other.dims) > 0 && range_of(boxes[0]).meets(range_of(other)))
+            direct = nullptr;
+      packed.direct.push_back(direct);
+      packed.table.bytes.push_back(bytes);
+      packed.table.at.push_back(room);
+      if (direct == nullptr) room += bytes;
+    }
+    packed.room.resize(std::max<size_t>(room, 1));  // a null address would mean an exchange in place
+    for (size_t m = 0; m < all.size(); ++m)
+      if (packed.direct[m] != nullptr)
+        packed.table.at[m] =
+            reinterpret_cast<uintptr_t>(packed.direct[m]) - reinterpret_cast<uintptr_t>(packed.room.data());
+  };
+  set(give_, take_, true, out_);
+  set(take_, give_, combine_ == nullptr, in_);
+}
+
+// Returns the address of a box whose elements lie one after the other; null if they do not.
+char* Transfer::consecutive(const Box& box, size_t element) {
+  auto stride = static_cast<int64_t>(element);
+  char* at = box.data;
+  for (size_t d = box.dims.size(); d-- > 0;) {
+    if (box.dims[d].size() != 1) return nullptr;
+    const Run& run = box.dims[d][0];
+    if (run.count > 1 && run.stride != stride) return nullptr;
+    at += run.at, stride *= run.count;
+  }
+  return at;
 }
 
 void Transfer::pack(const Box& box, size_t element, char*& packed) {
@@ -305,10 +384,8 @@ void Transfer::pack(const Box& box, size_t element, char*& packed) {
 
 void Transfer::reverse(Combine combine) {
   std::swap(give_, take_);
-  std::swap(gives_, takes_);
-  std::swap(out_, in_);
-  given_ = static_cast<int64_t>(std::accumulate(gives_.begin(), gives_.end(), size_t{0}));
   combine_ = combine;
+  set_room();
 }
 
 void Transfer::unpack(const Box& box, const char*& packed) const {
@@ -321,11 +398,11 @@ void Transfer::unpack(const Box& box, const char*& packed) const {
 }
 
 Plan Transfer::plan() {
-  char* at = out_.data();
-  for (const std::vector<Box>& boxes : give_)
-    for (const Box& box : boxes) pack(box, element_, at);
-  return plan_alltoallv(out_.data(), BlockTable::one_after_another(gives_), in_.data(),
-                        BlockTable::one_after_another(takes_));
+  char* at = out_.room.data();
+  for (size_t m = 0; m < give_.size(); ++m)
+    for (const Box& box : give_[m])
+      if (out_.direct[m] == nullptr) pack(box, element_, at);
+  return plan_alltoallv(out_.room.data(), out_.table, in_.room.data(), in_.table);
 }
 
 Status Transfer::perform(TeamOperations& teams, const Call& call) {
@@ -343,9 +420,10 @@ Status Transfer::start(TeamOperations& teams, const Call& call, Started& out) {
 }
 
 void Transfer::finish() {
-  const char* at = in_.data();
-  for (const std::vector<Box>& boxes : take_)
-    for (const Box& box : boxes) unpack(box, at);
+  const char* at = in_.room.data();
+  for (size_t m = 0; m < take_.size(); ++m)
+    for (const Box& box : take_[m])
+      if (in_.direct[m] == nullptr) unpack(box, at);
 }
 
 }  // namespace hiroba

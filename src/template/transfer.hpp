@@ -42,8 +42,6 @@ class Transfer {
   using Combine = void (*)(char* to, int64_t stride, const char* from, int64_t count);
   void reverse(Combine combine);
 
-  // Bytes that this rank gives to others and takes from them.
-  int64_t given() const { return given_; }
   Status perform(TeamOperations& teams, const Call& call);
   // Packs, and starts the exchange; done with finish() after it is complete.
   Status start(TeamOperations& teams, const Call& call, Started& out);
@@ -56,18 +54,23 @@ class Transfer {
     std::vector<std::vector<Run>> dims;
   };
   class Builder;
+  // The blocks for all members: packed one after the other, or where they lie, which is then not null.
+  struct Packed {
+    std::vector<char> room;
+    std::vector<char*> direct;
+    BlockTable table;  // from room.data() on
+  };
 
   void set_room();
   Plan plan();
+  static char* consecutive(const Box& box, size_t element);
   static void pack(const Box& box, size_t element, char*& packed);
   void unpack(const Box& box, const char*& packed) const;
 
   std::vector<int> ranks_;  // the team
   size_t element_ = 1;
   std::vector<std::vector<Box>> give_, take_;  // for each member
-  std::vector<size_t> gives_, takes_;          // bytes
-  std::vector<char> out_, in_;
-  int64_t given_ = 0;
+  Packed out_, in_;
   Combine combine_ = nullptr;  // null: elements are replaced
 };
 
