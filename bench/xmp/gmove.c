@@ -11,6 +11,7 @@
 #endif
 #define LENGTH (N * N / 8) /* elements of the section */
 
+// clang-format off: it takes sections for labels
 #pragma xmp nodes p[*]
 #pragma xmp template t[2 * LENGTH]
 #pragma xmp distribute t[block] onto p
@@ -22,7 +23,6 @@ double a[2 * LENGTH], b[2 * LENGTH], m[N][N], c[N][N];
 #pragma xmp align [i] with t[i] :: a, b
 #pragma xmp align m[i][j] with rows[i][j]
 #pragma xmp align c[i][j] with columns[i][j]
-// clang-format off: it takes sections for labels
 double target[LENGTH]:[*], source[LENGTH]:[*];
 
 static void fill(void) {

@@ -17,8 +17,8 @@ enum { LENGTH = N, TURNS = 100 };
 #pragma xmp template u[LENGTH]
 #pragma xmp distribute u[cyclic] onto p
 double a[LENGTH], b[LENGTH], c[LENGTH], d[LENGTH];
-#pragma xmp align [i] with t[i] :: a, b
-#pragma xmp align [i] with u[i] :: c, d
+#pragma xmp align[i] with t[i] ::a, b
+#pragma xmp align[i] with u[i] ::c, d
 static double e[LENGTH], f[LENGTH];
 
 static double best(double before, double started) {

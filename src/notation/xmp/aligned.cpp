@@ -1,5 +1,7 @@
 // Aligned arrays of xmp_global.h: their memory, reflect and gmove.
 #define SMS_NO_PLACES
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -39,6 +41,19 @@ Waiting& waiting() { return instance<Waiting>(); }
 Aligned& aligned(const xmp_aligned* array, const char* place) {
   if (array->opaque == nullptr) xmp_aligned_absent(array, place);
   return *static_cast<Aligned*>(array->opaque);
+}
+
+// Memory for an array, in huge pages if it is large. Arrays begin at different cache lines of their pages, because a
+// loop over several at equal ones would find them all in the same sets of the caches.
+void* zeroes(size_t bytes, std::unique_ptr<void, Aligned::Freed>& owner) {
+  constexpr size_t line = 64, huge = size_t{2} << 20, places = 16, apart = 5 * line;
+  const bool large = bytes >= 2 * huge;
+  const size_t border = large ? huge : line, whole = (bytes + places * apart + border - 1) / border * border;
+  owner.reset(std::aligned_alloc(border, whole));
+  if (owner == nullptr) return nullptr;
+  if (large) madvise(owner.get(), whole, MADV_HUGEPAGE);
+  std::memset(owner.get(), 0, whole);
+  return static_cast<char*>(owner.get()) + allocated().size() % places * apart;
 }
 
 AlignedLayout::Dim dim_of(const xmp_aligned& a, int d, const Template& on, const char* place) {
@@ -97,11 +112,8 @@ void* allocate(xmp_aligned* a, const char* place) {
   set_part(*a, made->layout, at);
   size_t bytes = a->element;
   for (int d = 0; d < a->dims; ++d) bytes *= static_cast<size_t>(a->size[d]);
-  constexpr size_t line = 64;
-  made->memory.reset(std::aligned_alloc(line, (bytes + line - 1) / line * line));
-  if (made->memory == nullptr) end_job(1, "%s: no memory for %zu bytes of array %s", place, bytes, a->name);
-  std::memset(made->memory.get(), 0, bytes);
-  a->data = made->memory.get();
+  a->data = zeroes(bytes, made->memory);
+  if (a->data == nullptr) end_job(1, "%s: no memory for %zu bytes of array %s", place, bytes, a->name);
   int64_t before = 0;
   if (!at.empty()) {
     const auto strides = made->layout.strides(at);

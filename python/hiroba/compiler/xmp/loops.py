@@ -228,7 +228,8 @@ class Lowered:
         self._replace(c.compare, compared)
         update = s.node.child_by_field_name("update")
         if turns and update is not None:
-            also = f", {n}at += {s.step}" if by_subscript else ""
+            step = s.step if c.by is None else f"{n}runs.by"
+            also = f", {n}at += {step}" if by_subscript else ""
             self._replace(update, f"{c.name} += {n}step{also}")
         if s.hoisted:
             self.before.append(setup)
