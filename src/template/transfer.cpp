@@ -322,7 +322,9 @@ struct Range {
 
 // A block that is consecutive in memory needs no copy, unless what this rank takes lies where it gives from, or is to
 // be combined.
-void Transfer::set_room() {
+// What a started transfer gives is packed, because the program may change it at once.
+void Transfer::set_room(bool started) {
+  packs_all_ = started;
   const auto range_of = [&](const Box& box) {
     Range out = {reinterpret_cast<uintptr_t>(box.data), reinterpret_cast<uintptr_t>(box.data) + element_};
     for (const std::vector<Run>& runs : box.dims) {
@@ -357,7 +359,7 @@ void Transfer::set_room() {
         packed.table.at[m] =
             reinterpret_cast<uintptr_t>(packed.direct[m]) - reinterpret_cast<uintptr_t>(packed.room.data());
   };
-  set(give_, take_, true, out_);
+  set(give_, take_, !started, out_);
   set(take_, give_, combine_ == nullptr, in_);
 }
 
@@ -406,6 +408,7 @@ Plan Transfer::plan() {
 }
 
 Status Transfer::perform(TeamOperations& teams, const Call& call) {
+  if (packs_all_) set_room();
   const Plan made = plan();
   Members other;
   HIROBA_TRY(teams.perform(teams.members_of(Team::of(ranks_), other), made, call));
@@ -414,6 +417,7 @@ Status Transfer::perform(TeamOperations& teams, const Call& call) {
 }
 
 Status Transfer::start(TeamOperations& teams, const Call& call, Started& out) {
+  if (!packs_all_) set_room(true);
   const Plan made = plan();
   Members other;
   return teams.start(teams.members_of(Team::of(ranks_), other), made, call, out);

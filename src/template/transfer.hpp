@@ -61,7 +61,7 @@ class Transfer {
     BlockTable table;  // from room.data() on
   };
 
-  void set_room();
+  void set_room(bool started = false);
   Plan plan();
   static char* consecutive(const Box& box, size_t element);
   static void pack(const Box& box, size_t element, char*& packed);
@@ -71,6 +71,7 @@ class Transfer {
   size_t element_ = 1;
   std::vector<std::vector<Box>> give_, take_;  // for each member
   Packed out_, in_;
+  bool packs_all_ = false;     // what it gives
   Combine combine_ = nullptr;  // null: elements are replaced
 };
 
