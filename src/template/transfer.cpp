@@ -322,7 +322,7 @@ struct Range {
 
 // A block that is consecutive in memory needs no copy, unless what this rank takes lies where it gives from, or is to
 // be combined.
-// What a started transfer gives is packed, because the program may change it at once.
+// A started transfer packs all that it gives, because the program may change that at once.
 void Transfer::set_room(bool started) {
   packs_all_ = started;
   const auto range_of = [&](const Box& box) {
