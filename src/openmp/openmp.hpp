@@ -14,3 +14,4 @@
 #include "openmp/queues.hpp"
 #include "openmp/regions.hpp"
 #include "openmp/settings.hpp"
+#include "openmp/tasks.hpp"

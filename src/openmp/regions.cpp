@@ -69,6 +69,7 @@ Status Regions::begin(Memory& memory, const Program& program) {
   HIROBA_TRY(variables_.allocate(memory));
   most_ = std::max(Stacks::least_most, *std::max_element(threads_of_rank_.begin(), threads_of_rank_.end()));
   HIROBA_TRY(stacks_.allocate(memory, most_));
+  HIROBA_TRY(tasks_.begin(memory, common_->tasks, most_));
   learnt_.start(memory);
   return queues_.allocate(memory);
 }
@@ -118,6 +119,7 @@ void Regions::wait_for_ranks(const char* call, const void* code, uint64_t shares
   require(memory_->consistency().barrier(call));
   queues_.clear(barriers_, shares);
   cancellation_.clear(barriers_);
+  tasks_.clear(barriers_);
   ++barriers_;
   if (place != 0) learnt_.begin(place);
 }
@@ -178,18 +180,22 @@ struct Regions::Share {
   Regions& regions;
   const Work& work;
   int base, locals;
+  static void run_member(void* share);    // a thread's part
+  static void run_function(void* share);  // the same on the thread's shared stack
 };
 
 void Regions::run_share(const Work& work) {
-  const int rank = memory_->job().rank;
-  int base = 0;
-  for (int r = 0; r < rank; ++r) base += threads_of(r, work.threads);
-  Share share = {*this, work, base, threads_of(rank, work.threads)};
+  const auto rank = static_cast<size_t>(memory_->job().rank);
+  std::vector<int> threads;
+  for (int r = 0; r < memory_->job().nranks; ++r) threads.push_back(threads_of(r, work.threads));
+  Share share = {*this, work, std::accumulate(threads.begin(), threads.begin() + memory_->job().rank, 0),
+                 threads[rank]};
+  tasks_.begin_region(std::move(threads));
   const double begin = recording() ? seconds_now() : 0;
   {
     const Member before = member;
     const InRuntime runtime;
-    HIROBA_REAL(GOMP_parallel)(run_member, &share, static_cast<unsigned>(share.locals), work.flags);
+    HIROBA_REAL(GOMP_parallel)(Share::run_member, &share, static_cast<unsigned>(share.locals), work.flags);
     member = before;
   }
   if (recording())
@@ -201,7 +207,7 @@ void Regions::run_share(const Work& work) {
   cancellation_.end_region();
 }
 
-void Regions::run_member(void* argument) {
+void Regions::Share::run_member(void* argument) {
   const Share& share = *static_cast<Share*>(argument);
   const Work& work = share.work;
   const int local = HIROBA_REAL(omp_get_thread_num)(), threads = HIROBA_REAL(omp_get_num_threads)();
@@ -218,14 +224,27 @@ void Regions::run_member(void* argument) {
   // So it stays to the end of libgomp's last barrier, where tasks of the program may run.
   in_program = memory_is_shared;
   // Rank 0's first thread is on its shared stack already.
-  if (is_main_thread) work.function(work.data);
-  else share.regions.stacks_.call_on(local, work.function, work.data);
+  if (is_main_thread) run_function(argument);
+  else share.regions.stacks_.call_on(local, run_function, argument);
   if (local == 0) share.regions.shares_ = member.shares;
+}
+
+void Regions::Share::run_function(void* argument) {
+  const Share& share = *static_cast<Share*>(argument);
+  Tasks& tasks = share.regions.tasks_;
+  tasks.begin_member();
+  share.work.function(share.work.data);
+  tasks.end_all();
+  tasks.end_member();
 }
 
 // The threads of the rank meet, with their tasks done; then the ranks; then the threads go on.
 void Regions::barrier(const void* place) {
-  HIROBA_REAL(GOMP_barrier)();
+  tasks_.end_all();
+  {
+    const InLibgomp libgomp(tasks_.worker());
+    HIROBA_REAL(GOMP_barrier)();
+  }
   if (member.local == 0) wait_for_ranks("a barrier of OpenMP", place, member.shares, place_of(place));
   if (member.locals > 1) HIROBA_REAL(GOMP_barrier)();
   ++member.barriers;

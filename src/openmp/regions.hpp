@@ -17,6 +17,7 @@
 #include "openmp/program/threadprivate.hpp"
 #include "openmp/queues.hpp"
 #include "openmp/settings.hpp"
+#include "openmp/tasks.hpp"
 
 namespace hiroba::openmp {
 
@@ -84,6 +85,7 @@ class Regions {
   // The same in a region that can be cancelled; returns true if it is.
   bool barrier_or_cancel(const void* place = __builtin_return_address(0));
   Cancellation& cancellation() { return cancellation_; }
+  Tasks& tasks() { return tasks_; }
   // Returns memory for the team, whose threads all call it: zeros, at the same address. One of them frees it.
   void* team_memory(size_t bytes);
   int threads() const { return all_threads_; }
@@ -118,13 +120,13 @@ class Regions {
     alignas(page_bytes) void* copied;
     bool gives_variables;
     alignas(page_bytes) Cancellation::Words cancellation;
+    Tasks::Words tasks;
   };
   struct Share;
 
   Status agree_on_threads();
   int threads_of(int rank, int threads) const;
   void run_share(const Work& work);
-  static void run_member(void* share);
   bool give_variables(const void* data);
   // `code`: the place of the wait for option report, as a return address; null: it is not known.
   void wait_for_ranks(const char* call, const void* code = nullptr, uint64_t shares = 0, LearntPages::Place place = 0);
@@ -135,6 +137,7 @@ class Regions {
   RegionSettings settings_;
   MainVariables variables_;
   Cancellation cancellation_;
+  Tasks tasks_;
   Stacks stacks_;
   Queues queues_;
   LearntPages learnt_;

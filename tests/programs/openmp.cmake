@@ -4,7 +4,7 @@ if(NOT TARGET hiroba_openmp_shared)
 endif()
 find_program(GFORTRAN gfortran)
 set(openmp_programs "openmp:openmp.c:cc" "openmp_constructs:openmp_constructs.c:cc"
-  "openmp_streams:openmp_streams.cpp:g++" "openmp_regions:openmp_regions.c:cc")
+  "openmp_streams:openmp_streams.cpp:g++" "openmp_regions:openmp_regions.c:cc" "openmp_tasks:openmp_tasks.cpp:g++")
 if(GFORTRAN)
   list(APPEND openmp_programs "openmp_fortran:openmp_fortran.f90:gfortran")
 endif()
@@ -41,8 +41,20 @@ foreach(line "one_node 2 1 1" "threads 2 1 2" "two_nodes 2 2 1" "three_nodes 3 3
       OMP_CANCELLATION=true)
   endforeach()
 endforeach()
+# Tasks go to all ranks in a program that does not cancel.
+foreach(line "one_node 2 1 1" "four 4 1 1" "threads 2 1 2" "two_nodes 2 2 1" "three_nodes 3 3 2" "nodes_of_two 4 2 1"
+    "ucx 3 2 1 TRANSPORT=ucx" "mpi 2 2 2 TRANSPORT=mpi" "chaos 3 3 1 CHAOS=5" "small_cache 2 2 1 CACHE=1M"
+    "check 3 2 1 CHECK=yes")
+  separate_arguments(words UNIX_COMMAND ${line})
+  list(POP_FRONT words name ranks nodes threads)
+  set(test programs.openmp_tasks.${name})
+  hiroba_run_test(${test} ${ranks} ${nodes} ${CMAKE_BINARY_DIR}/tests/programs/openmp_tasks 7
+    MATCH "^ok$" SECONDS 60)
+  with(${test} TIMEOUT=30 ${words})
+  set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT "OMP_NUM_THREADS=${threads}")
+endforeach()
 # Without hirobarun they are OpenMP programs.
-foreach(line "openmp word" "openmp_constructs" "openmp_streams" "openmp_fortran")
+foreach(line "openmp word" "openmp_constructs" "openmp_streams" "openmp_fortran" "openmp_tasks 7")
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words program)
   if(TARGET ${program}_program)

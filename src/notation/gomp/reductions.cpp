@@ -10,8 +10,6 @@
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
 extern "C" {
-void GOMP_taskgroup_start();
-void GOMP_taskgroup_end();
 void GOMP_taskgroup_reduction_register(uintptr_t*);
 void GOMP_taskgroup_reduction_unregister(uintptr_t*);
 void GOMP_task_reduction_remap(size_t, size_t, void**);
@@ -71,7 +69,8 @@ void begin_reductions(uintptr_t* data) {
     first[number++] = d[alignment];
     bytes += d[bytes_of_thread] * static_cast<uintptr_t>(member.threads) + d[alignment];
   }
-  HIROBA_REAL(GOMP_taskgroup_start)();
+  GOMP_taskgroup_start();
+  instance<Regions>().tasks().group_reduces();
   HIROBA_REAL(GOMP_taskgroup_reduction_register)(data);
   void* at = shared_memory[constructs] = instance<Regions>().team_memory(bytes);
   number = 0;
@@ -92,6 +91,7 @@ using namespace hiroba::openmp;
 // Those of a taskgroup are of tasks of this rank, by threads of this rank.
 EXPORT void GOMP_taskgroup_reduction_register(uintptr_t* data) {
   if (!member.spans) return HIROBA_REAL(GOMP_taskgroup_reduction_register)(data);
+  instance<Regions>().tasks().group_reduces();
   uintptr_t* d = data;
   uintptr_t align = 1;
   for (; d != nullptr; d = reinterpret_cast<uintptr_t*>(d[next_data]))
@@ -121,7 +121,7 @@ EXPORT void GOMP_task_reduction_remap(size_t count, size_t originals, void** poi
 
 EXPORT void GOMP_workshare_task_reduction_unregister(bool cancelled) {
   if (!member.spans) return HIROBA_REAL(GOMP_workshare_task_reduction_unregister)(cancelled);
-  HIROBA_REAL(GOMP_taskgroup_end)();
+  GOMP_taskgroup_end();
   uintptr_t* const data = shared_data[--constructs];
   for_each(data, [](uintptr_t* d) { d[parts] = 0; });  // the memory is the team's
   HIROBA_REAL(GOMP_taskgroup_reduction_unregister)(data);

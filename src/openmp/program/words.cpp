@@ -133,6 +133,7 @@ bool try_lock(uint32_t* lock) {
   if (swap_at_home(lock, free, free + 1) != free) return false;
   acquire_at(lock);
   if (checked) note_turn(Consistency::Turn::begins, lock, free);
+  ++locks_held;
   return true;
 }
 
@@ -143,6 +144,7 @@ void lock(uint32_t* lock) {
 
 void unlock(uint32_t* lock) {
   const InRuntime runtime;
+  --locks_held;
   const uint64_t held = checked ? load_at_home(lock) : 1, free = checked ? static_cast<uint32_t>(held + 1) : 0;
   release_at(lock);
   if (checked) note_turn(Consistency::Turn::ends, lock, held);

@@ -20,6 +20,7 @@ void acquire(const void* word);                                     // after the
 
 // A lock: a word of 4 bytes, 0 while it is free. Taken in no order. With option check the word counts the turns, and is
 // even while the lock is free, so that races are found by the order of turns.
+inline thread_local int locks_held __attribute__((tls_model("initial-exec"))) = 0;
 bool try_lock(uint32_t* lock);
 void lock(uint32_t* lock);
 void unlock(uint32_t* lock);

@@ -1,0 +1,57 @@
+#include "openmp/program/imports.hpp"
+
+#include <link.h>
+
+#include <algorithm>
+
+namespace hiroba::openmp {
+
+namespace {
+
+struct Dynamic {
+  const ElfW(Sym) * symbols = nullptr;
+  const char* names = nullptr;
+  struct Relocations {
+    const ElfW(Rela) * first = nullptr;
+    size_t bytes = 0;
+  } calls, data;
+};
+
+// The dynamic linker has made the addresses absolute.
+void read(const ElfW(Dyn) * entry, Dynamic& out) {
+  for (; entry->d_tag != DT_NULL; ++entry) {
+    const auto at = entry->d_un.d_ptr;
+    switch (entry->d_tag) {
+      case DT_SYMTAB: out.symbols = reinterpret_cast<const ElfW(Sym)*>(at); break;
+      case DT_STRTAB: out.names = reinterpret_cast<const char*>(at); break;
+      case DT_JMPREL: out.calls.first = reinterpret_cast<const ElfW(Rela)*>(at); break;
+      case DT_PLTRELSZ: out.calls.bytes = at; break;
+      case DT_RELA: out.data.first = reinterpret_cast<const ElfW(Rela)*>(at); break;
+      case DT_RELASZ: out.data.bytes = at; break;
+      default: break;
+    }
+  }
+}
+
+int read_program(dl_phdr_info* object, size_t, void* out) {
+  for (int i = 0; i < object->dlpi_phnum; ++i)
+    if (object->dlpi_phdr[i].p_type == PT_DYNAMIC)
+      read(reinterpret_cast<const ElfW(Dyn)*>(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr),
+           *static_cast<Dynamic*>(out));
+  return 1;
+}
+
+}  // namespace
+
+bool imports(std::initializer_list<std::string_view> names) {
+  Dynamic program;
+  dl_iterate_phdr(read_program, &program);
+  for (const Dynamic::Relocations& part : {program.calls, program.data})
+    for (size_t i = 0; i < part.bytes / sizeof *part.first; ++i) {
+      const ElfW(Sym)& symbol = program.symbols[ELF64_R_SYM(part.first[i].r_info)];
+      if (std::ranges::count(names, std::string_view(program.names + symbol.st_name)) > 0) return true;
+    }
+  return false;
+}
+
+}  // namespace hiroba::openmp

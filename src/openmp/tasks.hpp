@@ -1,0 +1,95 @@
+// Tasks of a team of all ranks. The rank that makes a task keeps what belongs to it (Frame) in its own memory; function
+// and data (TaskRecord) lie in shared memory, so that a thread of any rank can execute it. README.md, "Tasks", has the
+// steps.
+//
+// Owner: Regions. Each thread of the team calls it for the task that it executes. What waits executes tasks meanwhile.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "memory/memory.hpp"
+#include "openmp/task_deque.hpp"
+#include "openmp/task_frame.hpp"
+
+namespace hiroba::openmp {
+
+class Tasks {
+ public:
+  struct Words {
+    int64_t done[2];  // ranks whose tasks have ended; two words, which take turns as the banks of slots do
+  };
+  // As GOMP_task has them.
+  struct Request {
+    TaskFunction function = nullptr;
+    void* data = nullptr;
+    void (*copy)(void*, void*) = nullptr;  // null: as bytes
+    size_t bytes = 0, alignment = 1;
+    bool may_be_deferred = false, is_final = false;
+    void** depends = nullptr;
+    const uint64_t* range = nullptr;  // two words, which the first ones of the copied data become
+  };
+
+  // `most`: the largest number of threads of a rank. Collective.
+  Status begin(Memory& memory, Words& words, int most);
+
+  // Returns null if libgomp has all tasks of this thread's team.
+  Worker* worker() const;
+  // Returns true if all ranks may execute the tasks that this thread's task makes; else libgomp has them. The functions
+  // of groups, and libgomp_makes(), have no effect if libgomp has this task.
+  bool are_shared() const;
+  void make(const Request& request);
+  // Waits for what this thread's task has made; for those that `depends` names.
+  void wait();
+  void wait_for(void** depends);
+  void begin_group();
+  void end_group();
+  // libgomp has the tasks that this one makes until the end of its innermost taskgroup.
+  void group_reduces() const;
+  void libgomp_makes() const;
+
+  // A thread's part of a region, which runs on `threads` threads of each rank.
+  void begin_region(std::vector<int> threads);
+  void begin_member();
+  // For all threads of the team, before a barrier and at the end of the region: executes tasks until all have ended.
+  void end_all();
+  void end_member();
+  // Clears the words after a barrier of the ranks that `barriers` others precede.
+  void clear(uint64_t barriers);
+
+ private:
+  struct Shared {  // of a thread
+    DequeWords deque;
+    TaskRecord record[Worker::most_frames];
+  };
+
+  Frame* current() const;  // null: libgomp's
+  Shared& shared(int rank, int thread) const;
+  void make_now(Worker& worker, const Request& request);
+  void execute(Worker& worker, Frame& frame);
+  void end(Worker& worker, Frame& frame);
+  void release_successors(Worker& worker, const Frame& frame);
+  void take_returned(Worker& worker);
+  Frame* take(Worker& worker, const Frame* only_of);
+  Frame* steal(Worker& worker) const;
+  template <typename Done>
+  void execute_until(Worker& worker, const Frame* waits, const Done& done);
+
+  Memory* memory_ = nullptr;
+  Words* words_ = nullptr;
+  Shared* all_ = nullptr;
+  ReturnedTasks returned_;
+  int most_ = 0;
+  std::vector<int> threads_;  // of each rank in this region
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::mutex lock_;               // of all dependences, and overflow_
+  std::vector<Frame*> overflow_;  // ready, but there was no room in a deque
+  std::atomic<int64_t> overflows_ = 0;
+  std::atomic<int> members_done_ = 0;  // threads of this rank whose tasks have ended
+  std::atomic<uint64_t> ended_ = 0;    // the number of barriers before which all tasks have ended
+};
+
+}  // namespace hiroba::openmp
