@@ -120,6 +120,25 @@ int has_launcher_word() { return launcher_descriptor; }
 
 void leave_by_exit(int status) { exit_status = status; }
 
+namespace {
+
+[[noreturn]] void end_with(int status, const Line* line) {
+  if (exit_status >= 0) status = exit_status;
+  const bool first = first_to_report(status) && line != nullptr;
+  {
+    constexpr unsigned flush_seconds = 1;
+    const EndWithin limit(flush_seconds, status, first ? line->text : "");
+    flush_program_output();
+  }
+  if (first) line->print();
+  tell_launcher(status);
+  _exit(status);
+}
+
+}  // namespace
+
+void end_job_silently(int status) { end_with(status, nullptr); }
+
 void end_job(int status, const char* pattern, ...) {
   va_list arguments;
   va_start(arguments, pattern);
@@ -130,16 +149,7 @@ void end_job(int status, const char* pattern, ...) {
     stop_at_crash(line.text + line.begin);
     line.text[line.size - 1] = '\n';
   }
-  if (exit_status >= 0) status = exit_status;
-  const bool first = first_to_report(status);
-  {
-    constexpr unsigned flush_seconds = 1;
-    const EndWithin limit(flush_seconds, status, first ? line.text : "");
-    flush_program_output();
-  }
-  if (first) line.print();
-  tell_launcher(status);
-  _exit(status);
+  end_with(status, &line);
 }
 
 }  // namespace hiroba

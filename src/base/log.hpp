@@ -32,6 +32,9 @@ int has_launcher_word();
 [[noreturn, gnu::cold, HIROBA_SHOWN]] void end_job(int status, const char* pattern, ...)
     __attribute__((format(printf, 2, 3)));
 
+// The same without a message, for a program that asks for it.
+[[noreturn, gnu::cold, HIROBA_SHOWN]] void end_job_silently(int status);
+
 // Flushes the program's output in stdio, C++ streams and Fortran units. May block: see EndWithin.
 [[HIROBA_SHOWN]] void flush_program_output();
 // Flushes stdout alone, unless another thread holds its lock. Blocks only while the reader of stdout does not read.

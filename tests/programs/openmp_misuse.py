@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
   {
 #pragma omp atomic
     count += 1;
-    if (argc > 1 && omp_get_thread_num() == atoi(argv[1])) exit(5);
+    if (argc > 1 && omp_get_thread_num() == atoi(argv[1])) exit(atoi(argv[2]));
   }
   printf("%d\\n", count);
   return count == omp_get_max_threads() ? 0 : 1;
@@ -180,9 +180,11 @@ class Misuse(unittest.TestCase):
     def test_exit_in_a_region(self) -> None:
         program = self.build("leaves", COUNT, "-fopenmp-nodes")
         for thread in "01":
-            status, output = self.run_job("-n", "2", program, thread)
+            status, output = self.run_job("-n", "2", program, thread, "5")
             self.assertEqual(status, 5, output)
             self.assertIn("exit(5) in a parallel region", output)
+            status, output = self.run_job("-n", "2", program, thread, "0")
+            self.assertEqual((status, output), (0, ""))
 
     def test_a_stack_that_overflows(self) -> None:
         program = self.build("deep", DEEP, "-fopenmp-nodes")

@@ -129,8 +129,10 @@ char* exit_stack() {
 
 void leave(int status, void*) {
   if (!process_started()) return;
-  if (!is_main_thread || member.spans)
-    end_job(status == 0 ? 1 : status, "exit(%d) in a parallel region, or in a thread of the program's own", status);
+  if (!is_main_thread || member.spans) {
+    if (status == 0) end_job_silently(0);
+    end_job(status, "exit(%d) in a parallel region, or in a thread of the program's own", status);
+  }
   Stacks::call_from(
       exit_stack(), [](void* value) { end_on(static_cast<int>(reinterpret_cast<intptr_t>(value))); },
       reinterpret_cast<void*>(static_cast<intptr_t>(status)));

@@ -137,12 +137,14 @@ bool try_lock(uint32_t* lock) {
   return true;
 }
 
-void lock(uint32_t* lock) {
-  for (Backoff backoff(200); !try_lock(lock);)
+// Within a node a waiting thread reads the word, and leaves it in the cache of the one that has the lock.
+void wait_and_lock(uint32_t* lock) {
+  const auto may_be_free = [lock] { return between_nodes || (__atomic_load_n(lock, __ATOMIC_RELAXED) & 1) == 0; };
+  for (Backoff backoff(200); !may_be_free() || !try_lock(lock);)
     if (!backoff.step()) usleep(20);
 }
 
-void unlock(uint32_t* lock) {
+void publish_and_unlock(uint32_t* lock) {
   const InRuntime runtime;
   --locks_held;
   const uint64_t held = checked ? load_at_home(lock) : 1, free = checked ? static_cast<uint32_t>(held + 1) : 0;

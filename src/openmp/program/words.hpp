@@ -22,8 +22,22 @@ void acquire(const void* word);                                     // after the
 // even while the lock is free, so that races are found by the order of turns.
 inline thread_local int locks_held __attribute__((tls_model("initial-exec"))) = 0;
 bool try_lock(uint32_t* lock);
-void lock(uint32_t* lock);
-void unlock(uint32_t* lock);
+void wait_and_lock(uint32_t* lock);
+void publish_and_unlock(uint32_t* lock);
+
+// Within a node, and without option check, a lock is an instruction.
+inline bool locks_are_near() { return !between_nodes && !checked; }
+inline void lock(uint32_t* lock) {
+  uint32_t free = 0;
+  if (!locks_are_near() || !__atomic_compare_exchange_n(lock, &free, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+    return wait_and_lock(lock);
+  ++locks_held;
+}
+inline void unlock(uint32_t* lock) {
+  if (!locks_are_near()) return publish_and_unlock(lock);
+  --locks_held;
+  __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
+}
 
 // Returns true if accesses to the object, which may be the rank's own, must go to another node.
 bool is_at_other_node(const void* object);
