@@ -20,7 +20,7 @@ void tell_launcher(int status);
 int has_launcher_word();
 
 // Prints "hiroba: rank 2: " + text + newline.
-[[gnu::cold]] void log_line(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
+[[gnu::cold, HIROBA_SHOWN]] void log_line(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
 
 // Prints an error that option check finds; the program continues, and its exit status is then not 0.
 [[gnu::cold]] void log_finding(const char* pattern, ...) __attribute__((format(printf, 1, 2)));

@@ -40,6 +40,17 @@ int main(void) {
 }
 """
 
+FORK = """
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(void) {
+  if (fork() != -1 || errno != ENOSYS) return 3;
+  return system("echo a program of another process");
+}
+"""
+
 RACES = """
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,6 +196,13 @@ class Misuse(unittest.TestCase):
             self.assertIn("exit(5) in a parallel region", output)
             status, output = self.run_job("-n", "2", program, thread, "0")
             self.assertEqual((status, output), (0, ""))
+
+    def test_fork(self) -> None:
+        program = self.build("forks", FORK, "-fopenmp-nodes")
+        status, output = self.run_job("-n", "2", program)
+        self.assertEqual(status, 0, output)
+        self.assertIn("start programs by posix_spawn()", output)
+        self.assertIn("a program of another process", output)
 
     def test_a_stack_that_overflows(self) -> None:
         program = self.build("deep", DEEP, "-fopenmp-nodes")

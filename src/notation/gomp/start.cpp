@@ -4,6 +4,7 @@
 #include <sys/personality.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>  // each rank's streams of C++ begin before the program's, which only rank 0 begins
@@ -18,6 +19,7 @@
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
 using Main = int (*)(int, char**, char**);
+extern "C" pid_t fork();
 extern "C" int __libc_start_main(Main, int, char**, void (*)(), void (*)(), void (*)(), void*);
 
 namespace hiroba::openmp {
@@ -194,4 +196,15 @@ EXPORT int __libc_start_main(Main main, int argc, char** argv, void (*init)(), v
   start.argv = shared_words(argc, argv);
   instance<Regions>().stacks().call_on(0, run_program, nullptr);
   __builtin_unreachable();
+}
+
+// The child would run on the stack of the rank. The C library's system() and popen() do not call it.
+EXPORT pid_t fork() {
+  const char here = 0;
+  if (!process_started() || !instance<Regions>().stacks().have(&here)) return HIROBA_REAL(fork)();
+  log_line(
+      "fork() fails in an OpenMP program over ranks, whose stacks are shared memory: a child would use the "
+      "parent's; start programs by posix_spawn(), system() or popen()");
+  errno = ENOSYS;
+  return -1;
 }

@@ -38,7 +38,7 @@ uint64_t stack_bytes() {
 
 Status Stacks::allocate(Memory& memory, int most) {
   const Job& job = memory.job();
-  bytes_ = stack_bytes() + page_bytes;
+  bytes_ = stack_bytes() + page_bytes, most_ = most;
   const uint64_t each = bytes_ * static_cast<uint64_t>(most);
   Arrays::Request request = array_of_ranks(job, "stacks of threads", 1, static_cast<int64_t>(each));
   request.closed_pages =

@@ -18,6 +18,10 @@ class Stacks {
 
   char* top(int thread) const { return mine_ + static_cast<uint64_t>(thread + 1) * bytes_; }
   int64_t bytes() const { return static_cast<int64_t>(bytes_); }  // of a stack
+  // Returns true if the address is in a stack of this rank.
+  bool have(const void* address) const {
+    return address >= mine_ && address < mine_ + bytes_ * static_cast<uint64_t>(most_);
+  }
   // Calls function(argument) on the stack of this rank's thread. Not for a thread that is on it already.
   void call_on(int thread, void (*function)(void*), void* argument) const;
   // Call it in each thread that is to use a stack.
@@ -28,6 +32,7 @@ class Stacks {
  private:
   uint64_t bytes_ = 0;  // of a stack
   char* mine_ = nullptr;
+  int most_ = 0;
 };
 
 }  // namespace hiroba::openmp
