@@ -21,6 +21,7 @@ namespace {
 
 // Waiting tasks execute any others until so many lie on one stack; after that, those that they have made.
 constexpr int most_depth = 64;
+constexpr unsigned least_pause = 20, most_pause = 500;  // microseconds, between looks for tasks
 constexpr unsigned flag_final = 2;
 
 // Returns shared memory.
@@ -231,12 +232,14 @@ Frame* Tasks::steal(Worker& worker) const {
 template <typename Done>
 void Tasks::execute_until(Worker& worker, const Frame* waits, const Done& done) {
   const bool any = waits == nullptr || (words::locks_held == 0 && worker.depth < most_depth);
+  unsigned pause = least_pause;
   for (Backoff backoff(200, long_yielding); !done();) {
     if (Frame* const frame = take(worker, any ? nullptr : waits); frame != nullptr) {
       execute(worker, *frame);
-      backoff = Backoff(200, long_yielding);
+      backoff = Backoff(200, long_yielding), pause = least_pause;
     } else if (!backoff.step()) {
-      usleep(20);
+      usleep(pause);
+      pause = std::min(2 * pause, most_pause);
     }
   }
 }
