@@ -6,12 +6,12 @@
 #pragma xmp template t[NY]
 #pragma xmp distribute t[block] onto p
 double a[NY][NX], b[NY][NX];
-#pragma xmp align [y][*] with t[y] :: a, b
-#pragma xmp shadow [1][0] :: a, b
+#pragma xmp align[y][*] with t[y] ::a, b
+#pragma xmp shadow[1][0] ::a, b
 
 static void sweep(double dst[NY][NX], double src[NY][NX]) {
-#pragma xmp align [y][*] with t[y] :: dst, src
-#pragma xmp shadow [1][0] :: dst, src
+#pragma xmp align[y][*] with t[y] ::dst, src
+#pragma xmp shadow[1][0] ::dst, src
 #pragma xmp reflect(src)
 #pragma xmp loop on t[y]
 #pragma omp parallel for
