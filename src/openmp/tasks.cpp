@@ -113,8 +113,10 @@ void Tasks::make(const Request& request) {
   Worker& here = *worker();
   Frame& parent = *here.current;
   take_returned(here);
-  // If many tasks are ready another one gains nothing, but costs more than its execution.
-  const bool is_enough = here.deque.count() >= static_cast<uint32_t>(std::max(64, 4 * member.threads));
+  // If many tasks are ready another one gains nothing, but costs more than its execution. While this thread has a lock,
+  // it executes none that may want the lock.
+  const bool is_enough =
+      words::locks_held == 0 && here.deque.count() >= static_cast<uint32_t>(std::max(64, 4 * member.threads));
   if (!request.may_be_deferred || parent.is_final || (is_enough && request.depends == nullptr))
     return make_now(here, request);
   Frame* const frame = here.new_frame();

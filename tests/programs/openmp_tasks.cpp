@@ -285,7 +285,21 @@ static void random_graph(unsigned seed) {
 static void beside_others() {
   omp_lock_t lock;
   omp_init_lock(&lock);
-  long sum = 0, inner = 0;
+  long sum = 0, inner = 0, waited = 0;
+#pragma omp parallel
+#pragma omp single
+  {
+    omp_set_lock(&lock);
+    for (int i = 0; i < 70; ++i) {
+#pragma omp task shared(waited, lock)
+      {
+        omp_set_lock(&lock);
+        ++waited;
+        omp_unset_lock(&lock);
+      }
+    }
+    omp_unset_lock(&lock);
+  }
 #pragma omp parallel
   {
     for (int i = 0; i < 20; ++i) {
@@ -316,6 +330,7 @@ static void beside_others() {
   }
   const int threads = omp_get_max_threads();
   expect("tasks with locks", static_cast<double>(sum), threads * 520.0);
+  expect("tasks that want a lock of their maker", static_cast<double>(waited), 70);
   if (inner != 1) expect("a region in a task", static_cast<double>(inner), 2);
   omp_destroy_lock(&lock);
 }

@@ -23,18 +23,22 @@ struct Interpreter {
   int (*holds_lock)();
 };
 
+// To look for them may be a page fault of an OpenMP program, in which the handler comes here again: it finds none.
 const Interpreter& interpreter() {
-  const auto function = []<typename Function>(Function*& out, const char* name) {
-    out = reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
-  };
-  static const Interpreter found = [&] {
-    Interpreter out = {};
-    function(out.thread_state, "PyGILState_GetThisThreadState");
-    function(out.write_lines, "_Py_DumpTraceback");
-    function(out.holds_lock, "PyGILState_Check");
-    return out;
-  }();
-  return found;
+  static constexpr Interpreter none = {};
+  static Interpreter found = {};
+  static std::atomic<int> state = 0;  // 1: a thread looks for them, 2: found
+  int unknown = 0;
+  if (state.compare_exchange_strong(unknown, 1)) {
+    const auto function = []<typename Function>(Function*& out, const char* name) {
+      out = reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
+    };
+    function(found.thread_state, "PyGILState_GetThisThreadState");
+    function(found.write_lines, "_Py_DumpTraceback");
+    function(found.holds_lock, "PyGILState_Check");
+    state.store(2, std::memory_order_release);
+  }
+  return state.load(std::memory_order_acquire) == 2 ? found : none;
 }
 
 // Writes the thread's lines of Python into a file; returns false if there are none.
