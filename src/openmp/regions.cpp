@@ -56,6 +56,7 @@ Status Regions::begin(Memory& memory, const Program& program) {
   variables.sparse = true;
   void* at = nullptr;
   HIROBA_TRY(memory.arrays().allocate(variables, at));
+  HIROBA_TRY(memory.homes().set_policy(at, HomePolicy::migrating, variables.call));
   RegionSettings::begin();
   HIROBA_REAL(omp_set_dynamic)(0);  // each rank must have the threads that all count on
   HIROBA_TRY(agree_on_threads());

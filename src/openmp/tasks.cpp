@@ -20,7 +20,7 @@ namespace hiroba::openmp {
 namespace {
 
 // Waiting tasks execute any others until so many lie on one stack; after that, those that they have made.
-constexpr int most_depth = 64;
+constexpr int most_depth = 256;
 constexpr unsigned least_pause = 20, most_pause = 500;  // microseconds, between looks for tasks
 constexpr unsigned flag_final = 2;
 
