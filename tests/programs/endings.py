@@ -108,7 +108,11 @@ def main() -> int:
         words = ["--nodes", "2", "--transport", transport, *(["--mpi", mpi] if mpi else [])]
         for ending in ENDINGS:
             if ending.how in ("exit=3", "exit=256", "misuse", "abort", "calls", f"raise={int(signal.SIGSEGV)}"):
-                wrong += run(given.build, ending, 2, words)
+                # Open MPI kills the other ranks soon after the first one has ended. On a busy machine they may not have
+                # flushed by then, so a loss has to come twice.
+                attempts = 2 if mpi == "openmpi" else 1
+                found = [run(given.build, ending, 2, words) for _ in range(attempts)]
+                wrong += [] if [] in found else found[0]
     else:
         for ending in (*ENDINGS, *HANDLED):
             wrong += run(given.build, ending, 3, ["--nodes", "2"])
