@@ -1,8 +1,5 @@
 #include "openmp/cancellation.hpp"
 
-#include <unistd.h>
-
-#include "base/wait.hpp"
 #include "openmp/abi.hpp"
 #include "openmp/program/words.hpp"
 
@@ -32,11 +29,12 @@ bool Cancellation::share_is_cancelled() const { return words::load(&words_->shar
 bool Cancellation::await_arrivals() const {
   int64_t* const arrived = &words_->arrived[member.barriers % 2];
   words::add(arrived, 1);
-  for (Backoff backoff(200); words::load(arrived) != ranks_;) {
-    if (region_is_cancelled()) return false;
-    if (!backoff.step()) usleep(20);
-  }
-  return true;
+  bool is_cancelled = false;
+  words::await([&] {
+    if (words::load(arrived) == ranks_) return true;
+    return is_cancelled = region_is_cancelled();
+  });
+  return !is_cancelled;
 }
 
 void Cancellation::clear(uint64_t barriers) {

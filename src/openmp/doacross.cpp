@@ -1,11 +1,8 @@
 #include "openmp/doacross.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "base/log.hpp"
-#include "base/wait.hpp"
 #include "openmp/program/words.hpp"
 
 namespace hiroba::openmp {
@@ -56,8 +53,7 @@ void Doacross::post(const uint64_t* at) {
 void Doacross::await(const uint64_t* at) const {
   const int64_t* const done = word(part(at[0]));
   const uint64_t wanted = position(at);
-  for (Backoff backoff(200); words::load(done) <= wanted;)
-    if (!backoff.step()) usleep(20);
+  words::await([&] { return words::load(done) > wanted; });
   words::acquire(done);
 }
 

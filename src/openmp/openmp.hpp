@@ -6,6 +6,7 @@
 #include "openmp/doacross.hpp"
 #include "openmp/member.hpp"
 #include "openmp/program/code.hpp"
+#include "openmp/program/imports.hpp"
 #include "openmp/program/objects.hpp"
 #include "openmp/program/runtime.hpp"
 #include "openmp/program/stacks.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/wait.hpp"
 #include "openmp/program/runtime.hpp"
 #include "openmp/program/words.hpp"
 
@@ -99,8 +98,7 @@ bool Queues::take_shared(Member& member) const {
 void Queues::await_turn(Member& member) const {
   if (member.loop.turn) return;
   int64_t* const turn = &slot(0, member).turn;
-  for (Backoff backoff(200); words::load(turn) != member.loop.first;)
-    if (!backoff.step()) usleep(20);
+  words::await([&] { return words::load(turn) == member.loop.first; });
   words::acquire(turn);
   member.loop.turn = true;
 }

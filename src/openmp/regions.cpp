@@ -187,11 +187,10 @@ struct Regions::Share {
 
 void Regions::run_share(const Work& work) {
   const auto rank = static_cast<size_t>(memory_->job().rank);
-  std::vector<int> threads;
-  for (int r = 0; r < memory_->job().nranks; ++r) threads.push_back(threads_of(r, work.threads));
-  Share share = {*this, work, std::accumulate(threads.begin(), threads.begin() + memory_->job().rank, 0),
-                 threads[rank]};
-  tasks_.begin_region(std::move(threads));
+  team_.clear();
+  for (int r = 0; r < memory_->job().nranks; ++r) team_.push_back(threads_of(r, work.threads));
+  Share share = {*this, work, std::accumulate(team_.begin(), team_.begin() + memory_->job().rank, 0), team_[rank]};
+  tasks_.begin_region(team_);
   const double begin = recording() ? seconds_now() : 0;
   {
     const Member before = member;

@@ -142,6 +142,7 @@ class Regions {
   Queues queues_;
   LearntPages learnt_;
   std::vector<int> threads_of_rank_;
+  std::vector<int> team_;  // threads of each rank in the region
   int all_threads_ = 1;
   int most_ = 1;  // threads of a rank
   uint64_t barriers_ = 0;

@@ -16,6 +16,14 @@ struct Range {
 
 }  // namespace
 
+// push() may use the place again.
+TaskRecord* Deque::take(uint32_t number) {
+  int64_t& place = words_->task[number % DequeWords::most];
+  auto* const task = reinterpret_cast<TaskRecord*>(__atomic_load_n(&place, __ATOMIC_ACQUIRE));
+  __atomic_store_n(&place, 0, __ATOMIC_RELEASE);
+  return task;
+}
+
 uint32_t Deque::count() const { return end_ - Range(words::load(&words_->published)).first; }
 
 bool Deque::push(TaskRecord* task) {
@@ -45,9 +53,7 @@ void Deque::publish_some() {
 
 TaskRecord* Deque::pop() {
   if (end_ == published_) return pop_published();
-  int64_t& place = words_->task[--end_ % DequeWords::most];
-  auto* const task = reinterpret_cast<TaskRecord*>(__atomic_load_n(&place, __ATOMIC_ACQUIRE));
-  __atomic_store_n(&place, 0, __ATOMIC_RELEASE);
+  TaskRecord* const task = take(--end_);
   publish_some();
   return task;
 }
@@ -60,10 +66,7 @@ TaskRecord* Deque::pop_published() {
       continue;
     }
     end_ = --published_;
-    int64_t& place = words_->task[end_ % DequeWords::most];
-    auto* const task = reinterpret_cast<TaskRecord*>(__atomic_load_n(&place, __ATOMIC_ACQUIRE));
-    __atomic_store_n(&place, 0, __ATOMIC_RELEASE);
-    return task;
+    return take(end_);
   }
   return nullptr;
 }

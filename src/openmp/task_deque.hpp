@@ -34,6 +34,7 @@ class Deque {
  private:
   void publish_some();
   TaskRecord* pop_published();
+  TaskRecord* take(uint32_t number);
 
   DequeWords* words_ = nullptr;
   uint32_t end_ = 0;        // the number of the next task

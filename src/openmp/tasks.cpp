@@ -297,7 +297,7 @@ void Tasks::end_group() {
   frame->innermost = group->outer;
 }
 
-void Tasks::begin_region(std::vector<int> threads) { threads_ = std::move(threads); }
+void Tasks::begin_region(std::span<const int> threads) { threads_ = threads; }
 
 void Tasks::begin_member() {
   if (words_ == nullptr) return;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "memory/memory.hpp"
@@ -51,8 +52,9 @@ class Tasks {
   void group_reduces() const;
   void libgomp_makes() const;
 
-  // A thread's part of a region, which runs on `threads` threads of each rank.
-  void begin_region(std::vector<int> threads);
+  // A region runs on `threads` threads of each rank, a number for each, which the caller keeps until it ends.
+  void begin_region(std::span<const int> threads);
+  // A thread's part of it.
   void begin_member();
   // For all threads of the team, before a barrier and at the end of the region: executes tasks until all have ended.
   void end_all();
@@ -83,7 +85,7 @@ class Tasks {
   Shared* all_ = nullptr;
   ReturnedTasks returned_;
   int most_ = 0;
-  std::vector<int> threads_;  // of each rank in this region
+  std::span<const int> threads_;  // of each rank in this region
   std::vector<std::unique_ptr<Worker>> workers_;
   std::mutex lock_;               // of all dependences, and overflow_
   std::vector<Frame*> overflow_;  // ready, but there was no room in a deque

@@ -1,6 +1,5 @@
 // The start of an OpenMP program over ranks: before its main, and before the constructors of its global objects, its
 // variables become shared. Main runs on rank 0. In a job of one rank nothing of this happens: libgomp alone runs it.
-#include <link.h>
 #include <sys/personality.h>
 #include <unistd.h>
 
@@ -95,18 +94,8 @@ int serve() {
 
 // The destructors of the executable: they use its variables, so they run before the job ends.
 void end_program() {
-  const ElfW(Dyn)* entry = nullptr;
-  dl_iterate_phdr(
-      [](dl_phdr_info* object, size_t, void* out) {
-        for (int i = 0; i < object->dlpi_phnum; ++i)
-          if (object->dlpi_phdr[i].p_type == PT_DYNAMIC)
-            *static_cast<const ElfW(Dyn)**>(out) =
-                reinterpret_cast<const ElfW(Dyn)*>(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr);
-        return 1;
-      },
-      &entry);
   uint64_t functions = 0, bytes = 0;
-  for (; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
+  for (const ElfW(Dyn)* entry = dynamic_entries(); entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
     if (entry->d_tag == DT_FINI_ARRAY) functions = entry->d_un.d_ptr;
     if (entry->d_tag == DT_FINI_ARRAYSZ) bytes = entry->d_un.d_val;
   }

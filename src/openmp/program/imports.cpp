@@ -1,7 +1,5 @@
 #include "openmp/program/imports.hpp"
 
-#include <link.h>
-
 #include <algorithm>
 
 namespace hiroba::openmp {
@@ -19,7 +17,7 @@ struct Dynamic {
 
 // The dynamic linker has made the addresses absolute.
 void read(const ElfW(Dyn) * entry, Dynamic& out) {
-  for (; entry->d_tag != DT_NULL; ++entry) {
+  for (; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
     const auto at = entry->d_un.d_ptr;
     switch (entry->d_tag) {
       case DT_SYMTAB: out.symbols = reinterpret_cast<const ElfW(Sym)*>(at); break;
@@ -33,19 +31,26 @@ void read(const ElfW(Dyn) * entry, Dynamic& out) {
   }
 }
 
-int read_program(dl_phdr_info* object, size_t, void* out) {
+// The executable is the first object.
+int find_entries(dl_phdr_info* object, size_t, void* out) {
   for (int i = 0; i < object->dlpi_phnum; ++i)
     if (object->dlpi_phdr[i].p_type == PT_DYNAMIC)
-      read(reinterpret_cast<const ElfW(Dyn)*>(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr),
-           *static_cast<Dynamic*>(out));
+      *static_cast<const ElfW(Dyn)**>(out) =
+          reinterpret_cast<const ElfW(Dyn)*>(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr);
   return 1;
 }
 
 }  // namespace
 
+const ElfW(Dyn) * dynamic_entries() {
+  const ElfW(Dyn)* entries = nullptr;
+  dl_iterate_phdr(find_entries, &entries);
+  return entries;
+}
+
 bool imports(std::initializer_list<std::string_view> names) {
   Dynamic program;
-  dl_iterate_phdr(read_program, &program);
+  read(dynamic_entries(), program);
   for (const Dynamic::Relocations& part : {program.calls, program.data})
     for (size_t i = 0; i < part.bytes / sizeof *part.first; ++i) {
       const ElfW(Sym)& symbol = program.symbols[ELF64_R_SYM(part.first[i].r_info)];

@@ -1,8 +1,5 @@
 #include "openmp/program/words.hpp"
 
-#include <unistd.h>
-
-#include "base/wait.hpp"
 #include "openmp/program/runtime.hpp"
 #include "process/process.hpp"
 
@@ -140,8 +137,7 @@ bool try_lock(uint32_t* lock) {
 // Within a node a waiting thread reads the word, and leaves it in the cache of the one that has the lock.
 void wait_and_lock(uint32_t* lock) {
   const auto may_be_free = [lock] { return between_nodes || (__atomic_load_n(lock, __ATOMIC_RELAXED) & 1) == 0; };
-  for (Backoff backoff(200); !may_be_free() || !try_lock(lock);)
-    if (!backoff.step()) usleep(20);
+  await([&] { return may_be_free() && try_lock(lock); });
 }
 
 void publish_and_unlock(uint32_t* lock) {

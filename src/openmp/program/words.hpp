@@ -3,7 +3,11 @@
 // before a change of a word to the thread that has seen it.
 #pragma once
 
+#include <unistd.h>
+
 #include <cstdint>
+
+#include "base/wait.hpp"
 
 namespace hiroba::openmp::words {
 
@@ -17,6 +21,13 @@ uint64_t add(int64_t* word, uint64_t value);                        // returns t
 uint64_t swap(int64_t* word, uint64_t expected, uint64_t desired);  // returns the old value
 void release(const void* word);                                     // before the change
 void acquire(const void* word);                                     // after the look
+
+// Returns when done() has returned true.
+template <typename Done>
+void await(const Done& done) {
+  for (Backoff backoff(200); !done();)
+    if (!backoff.step()) usleep(20);
+}
 
 // A lock: a word of 4 bytes, 0 while it is free. Taken in no order. With option check the word counts the turns, and is
 // even while the lock is free, so that races are found by the order of turns.
