@@ -1,6 +1,6 @@
 """What OpenMP's constructs cost, as EPCC's microbenchmarks measure it (C, version 3.1; the code is ours): the overhead
-of synchronisation, of schedules and of tasks, over threads and over chunk sizes, in libgomp and libomp; and of tasks in
-Hiroba, where its tasks correspond.
+of synchronisation, of schedules and of tasks, over threads and over chunk sizes, in libgomp and libomp, and with a rank
+in the place of each thread; and of tasks in Hiroba, where its tasks correspond.
 
 An overhead is the median time less the median of the reference. Where the standard deviation is larger than the mean,
 or the overhead is negative, the figure is noise, and is marked by "~". Each program's own output, above the JSON, has
@@ -38,8 +38,9 @@ HIROBA_TASKS = ("MASTER TASK", "TASK WAIT", "NESTED MASTER TASK", "BRANCH TASK T
 GROUPS = ("sync", "schedule", "task")
 ITERATIONS, SMALL_ITERATIONS = 128, 16
 SMALL = ("--outer", "3", "--test-time", "100", "--iterations", str(SMALL_ITERATIONS))
-# The gate is judged if nothing else runs, for two threads that sleep where they wait.
+# The gates are judged if nothing else runs, for two threads that sleep where they wait.
 IDLE, GATE_THREADS, GATE_US = 0.5, 2, 10
+RANKS_TO_THREADS = 1.5  # overhead with ranks to that of libgomp's threads, of constructs whose figures are no noise
 WAITS = {"passive": {"OMP_WAIT_POLICY": "passive"}, "active": {"OMP_WAIT_POLICY": "active"}, "default": {}}
 
 
@@ -55,8 +56,9 @@ class Program:
 
 OPENMP_SOURCES = ("openmp.c", "sync.c", "schedule.c", "task.c")
 PROGRAMS = [Program(library, OPENMP_SOURCES, library, ("-fopenmp",)) for library in workshop.OPENMP]
-HIROBA = "hiroba"
+HIROBA, RANKS = "hiroba", "ranks"
 PROGRAMS.append(Program(HIROBA, ("hiroba.c",), "cc"))
+PROGRAMS.append(Program(RANKS, OPENMP_SOURCES, "hirobacc", ("-fopenmp-nodes",)))
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,8 @@ def compiled(build: Path) -> tuple[dict[str, Path], list[str]]:
     openmp, left_out = workshop.openmp_compilers(folder)
     found = {}
     for program in PROGRAMS:
-        compiler = openmp.get(program.compiler) or shutil.which(program.compiler)
+        path = str(build.resolve() / "bin") if program.name == RANKS else None
+        compiler = openmp.get(program.compiler) or shutil.which(program.compiler, path=path)
         if compiler is None:
             continue  # openmp_compilers has named it
         sources = [FOLDER / name for name in (*program.sources, "epcc.c")]
@@ -225,18 +228,25 @@ def pictures(folder: Path, name: str, found: Found) -> list[Path]:
 
 
 def targets(found: Found, wait: str, load: float) -> list[Target]:
-    """The gate, for each contestant; where it cannot be judged, a line says so."""
+    """The gates; where they cannot be judged, a line says so."""
     if GATE_THREADS not in found or wait != "passive" or load >= IDLE:
         print(
             f"\nBARRIER < {GATE_US} us: not judged (load {load:.2f}, waiting {wait}, threads {list(found)};"
             f" it is with a load below {IDLE}, waiting passive, {GATE_THREADS} threads)"
         )
         return []
-    return [
-        Target(f"{name}: BARRIER, {GATE_THREADS} threads, passive", part["BARRIER"].overhead, GATE_US, unit=" us")
-        for name, part in found[GATE_THREADS].items()
-        if "BARRIER" in part
+    part = found[GATE_THREADS]
+    reached = [
+        Target(f"{name}: BARRIER, {GATE_THREADS} threads, passive", figures["BARRIER"].overhead, GATE_US, unit=" us")
+        for name, figures in part.items()
+        if "BARRIER" in figures
     ]
+    threads = part.get("libgomp", {})
+    for construct, figures in part.get(RANKS, {}).items():
+        if figures.chunk <= 1 and construct in threads and not threads[construct].noise:
+            name = f"{construct}, {GATE_THREADS} ranks / libgomp's threads"
+            reached.append(Target(name, figures.overhead / threads[construct].overhead, RANKS_TO_THREADS))
+    return reached
 
 
 def run() -> int:
@@ -266,7 +276,8 @@ def run() -> int:
         names = expected(groups, threads, SMALL_ITERATIONS if small else ITERATIONS)
         settings = WAITS[options.wait] | {"OMP_NUM_THREADS": str(threads)}
         shape = ["-n", "1", "--threads", str(threads)]
-        launch = {HIROBA: [options.build.resolve() / "bin" / "hirobarun", *shape]}
+        run = options.build.resolve() / "bin" / "hirobarun"
+        launch = {HIROBA: [run, *shape], RANKS: [run, "-n", str(threads), "--threads", "1"]}
         contestants = [
             Contestant(name, [*launch.get(name, []), program, *words[name], "--threads", str(threads)], settings)
             for name, program in programs.items()

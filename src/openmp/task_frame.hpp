@@ -66,6 +66,7 @@ struct Frame {
   bool is_pooled = true;
   bool is_final = false;
   bool uses_libgomp = false;  // libgomp has tasks that it has made
+  int threads_before = 0;     // the number for regions that the task has changed; 0: it has not
   int maker = -1;             // the rank that has made it, if it is another one
   TaskRecord* record = nullptr;
   TaskRoot* root = nullptr;

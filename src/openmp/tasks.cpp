@@ -55,8 +55,15 @@ struct Call {
   void* data;
 };
 
-// To libgomp it is a task that is executed where it is made, with settings of its own.
-void call(Worker& worker, Frame& frame, TaskFunction function, void* data) {
+// libgomp keeps a task's settings, but for the number of threads, and has tasks with reductions and those on devices.
+bool libgomp_must_know_tasks() {
+  return imports({"omp_set_nested*", "omp_set_schedule*", "omp_set_max_active_levels*", "omp_set_default_*",
+                  "omp_in_final*", "GOMP_taskgroup_reduction_*", "GOMP_task_reduction_*", "GOMP_parallel_reductions",
+                  "GOMP_workshare_task_reduction_*", "GOMP_target*", "GOMP_teams*"});
+}
+
+// To libgomp it is a task that is executed where it is made.
+void call_as_task(Worker& worker, Frame& frame, TaskFunction function, void* data) {
   Frame* const before = std::exchange(worker.current, &frame);
   Call task = {worker, frame, function, data};
   const auto body = [](void* argument) {
@@ -74,7 +81,23 @@ void call(Worker& worker, Frame& frame, TaskFunction function, void* data) {
   worker.current = before;
 }
 
+void call_alone(Worker& worker, Frame& frame, TaskFunction function, void* data) {
+  Frame* const before = std::exchange(worker.current, &frame);
+  {
+    const InProgram program;
+    function(data);
+  }
+  if (frame.threads_before != 0) HIROBA_REAL(omp_set_num_threads)(frame.threads_before);
+  worker.current = before;
+}
+
 }  // namespace
+
+void Tasks::keep_threads() const {
+  Frame* const frame = current();
+  if (frame == nullptr || frame == &worker()->member || call_ != call_alone || frame->threads_before != 0) return;
+  frame->threads_before = HIROBA_REAL(omp_get_max_threads)();
+}
 
 // libgomp alone knows detached tasks, and cancels those that wait.
 Status Tasks::begin(Memory& memory, Words& words, int most) {
@@ -82,12 +105,13 @@ Status Tasks::begin(Memory& memory, Words& words, int most) {
       imports({"omp_fulfill_event", "omp_fulfill_event_"}))
     return {};
   if (HIROBA_REAL(omp_get_cancellation)() != 0) return {};
-  memory_ = &memory, words_ = &words, most_ = most;
+  memory_ = &memory, words_ = &words;
+  call_ = libgomp_must_know_tasks() ? call_as_task : call_alone;
   void* at = nullptr;
   Arrays::Request tasks = array_of_ranks(memory.job(), "tasks", sizeof(Shared), most);
   tasks.sparse = true;
   HIROBA_TRY(memory.arrays().allocate(tasks, at));
-  all_ = static_cast<Shared*>(at);
+  shared_ = {static_cast<Shared*>(at), most};
   workers_.resize(static_cast<size_t>(most));
   return returned_.begin(memory);
 }
@@ -95,8 +119,6 @@ Status Tasks::begin(Memory& memory, Words& words, int most) {
 Worker* Tasks::worker() const {
   return words_ != nullptr && member.spans ? workers_[static_cast<size_t>(member.local)].get() : nullptr;
 }
-
-Tasks::Shared& Tasks::shared(int rank, int thread) const { return all_[int64_t{rank} * most_ + thread]; }
 
 Frame* Tasks::current() const {
   const Worker* const here = worker();
@@ -149,14 +171,14 @@ void Tasks::make_now(Worker& worker, const Request& request) {
   const bool is_copied = request.copy != nullptr || request.range != nullptr;
   void* const data = is_copied ? room_for(request) : request.data;
   if (is_copied) copy_data(data, request);
-  call(worker, frame, request.function, data);
+  call_(worker, frame, request.function, data);
   if (frame.children != nullptr) frame.children->end_parent();
   if (is_copied) std::free(data);
 }
 
 void Tasks::execute(Worker& worker, Frame& frame) {
   ++worker.depth;
-  call(worker, frame, frame.record->function, frame.record->data);
+  call_(worker, frame, frame.record->function, frame.record->data);
   --worker.depth;
   end(worker, frame);
 }
@@ -218,11 +240,11 @@ Frame* Tasks::take(Worker& worker, const Frame* only_of) {
 Frame* Tasks::steal(Worker& worker) const {
   const int mine = memory_->job().rank, ranks = memory_->job().nranks;
   for (int i = 1; i < member.locals; ++i)
-    if (const TaskRecord* const record = Deque::steal(shared(mine, (member.local + i) % member.locals).deque))
+    if (const TaskRecord* const record = Deque::steal(shared_.of(mine, (member.local + i) % member.locals).deque))
       return record->frame;
   if (worker.victim == mine) worker.victim = (mine + 1) % ranks;
   for (int i = 0; i < threads_[static_cast<size_t>(worker.victim)]; ++i) {
-    TaskRecord* const record = Deque::steal(shared(worker.victim, i).deque);
+    TaskRecord* const record = Deque::steal(shared_.of(worker.victim, i).deque);
     if (record == nullptr) continue;
     return worker.new_frame(record, worker.victim);
   }
@@ -304,7 +326,7 @@ void Tasks::begin_member() {
   std::unique_ptr<Worker>& here = workers_[static_cast<size_t>(member.local)];
   if (here == nullptr) {
     const InRuntime runtime;
-    Shared& words = shared(memory_->job().rank, member.local);
+    Shared& words = shared_.of(memory_->job().rank, member.local);
     here = std::make_unique<Worker>(words.deque, words.record);
     here->victim = memory_->job().rank;
   }

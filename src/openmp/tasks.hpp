@@ -52,6 +52,9 @@ class Tasks {
   void group_reduces() const;
   void libgomp_makes() const;
 
+  // Before the program sets the number of threads, which is the task's own.
+  void keep_threads() const;
+
   // A region runs on `threads` threads of each rank, a number for each, which the caller keeps until it ends.
   void begin_region(std::span<const int> threads);
   // A thread's part of it.
@@ -67,9 +70,13 @@ class Tasks {
     DequeWords deque;
     TaskRecord record[Worker::most_frames];
   };
+  struct AllShared {
+    Shared* first = nullptr;
+    int most = 0;  // threads of a rank
+    Shared& of(int rank, int thread) const { return first[int64_t{rank} * most + thread]; }
+  };
 
   Frame* current() const;  // null: libgomp's
-  Shared& shared(int rank, int thread) const;
   void make_now(Worker& worker, const Request& request);
   void execute(Worker& worker, Frame& frame);
   void end(Worker& worker, Frame& frame);
@@ -82,10 +89,10 @@ class Tasks {
 
   Memory* memory_ = nullptr;
   Words* words_ = nullptr;
-  Shared* all_ = nullptr;
+  AllShared shared_;
   ReturnedTasks returned_;
-  int most_ = 0;
-  std::span<const int> threads_;  // of each rank in this region
+  void (*call_)(Worker&, Frame&, TaskFunction, void*) = nullptr;  // with or without libgomp
+  std::span<const int> threads_;                                  // of each rank in this region
   std::vector<std::unique_ptr<Worker>> workers_;
   std::mutex lock_;               // of all dependences, and overflow_
   std::vector<Frame*> overflow_;  // ready, but there was no room in a deque

@@ -4,7 +4,8 @@ if(NOT TARGET hiroba_openmp_shared)
 endif()
 find_program(GFORTRAN gfortran)
 set(openmp_programs "openmp:openmp.c:cc" "openmp_constructs:openmp_constructs.c:cc"
-  "openmp_streams:openmp_streams.cpp:g++" "openmp_regions:openmp_regions.c:cc" "openmp_tasks:openmp_tasks.cpp:g++")
+  "openmp_streams:openmp_streams.cpp:g++" "openmp_regions:openmp_regions.c:cc" "openmp_tasks:openmp_tasks.cpp:g++"
+  "openmp_task_settings:openmp_task_settings.cpp:g++")
 if(GFORTRAN)
   list(APPEND openmp_programs "openmp_fortran:openmp_fortran.f90:gfortran")
 endif()
@@ -42,6 +43,14 @@ foreach(line "one_node 2 1 1" "threads 2 1 2" "two_nodes 2 2 1" "three_nodes 3 3
   endforeach()
 endforeach()
 # Tasks go to all ranks in a program that does not cancel.
+foreach(line "one_node 2 1 2" "two_nodes 3 2 1")
+  separate_arguments(words UNIX_COMMAND ${line})
+  list(POP_FRONT words name ranks nodes threads)
+  set(test programs.openmp_task_settings.${name})
+  hiroba_run_test(${test} ${ranks} ${nodes} ${CMAKE_BINARY_DIR}/tests/programs/openmp_task_settings MATCH "^ok$"
+    SECONDS 60)
+  set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT "OMP_NUM_THREADS=${threads}")
+endforeach()
 foreach(line "one_node 2 1 1" "four 4 1 1" "threads 2 1 2" "two_nodes 2 2 1" "three_nodes 3 3 2" "nodes_of_two 4 2 1"
     "ucx 3 2 1 TRANSPORT=ucx" "mpi 2 2 2 TRANSPORT=mpi" "chaos 3 3 1 CHAOS=5" "small_cache 2 2 1 CACHE=1M"
     "check 3 2 1 CHECK=yes")
@@ -54,7 +63,8 @@ foreach(line "one_node 2 1 1" "four 4 1 1" "threads 2 1 2" "two_nodes 2 2 1" "th
   set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT "OMP_NUM_THREADS=${threads}")
 endforeach()
 # Without hirobarun they are OpenMP programs.
-foreach(line "openmp word" "openmp_constructs" "openmp_streams" "openmp_fortran" "openmp_tasks 7")
+foreach(line "openmp word" "openmp_constructs" "openmp_streams" "openmp_fortran" "openmp_tasks 7"
+    "openmp_task_settings")
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words program)
   if(TARGET ${program}_program)

@@ -120,7 +120,7 @@ static void data() {
   for (int i = 0; i < 20; ++i) expect("firstprivate", got[i], 299 + i);
 }
 
-// ---- groups, final, undeferred ----
+// ---- groups, undeferred ----
 static void deep(int depth, int* count) {
 #pragma omp atomic
   ++*count;
@@ -132,7 +132,7 @@ static void deep(int depth, int* count) {
 }
 
 static void groups() {
-  int count = 0, seen = 0, finals = 0, inner = 0, before = 0;
+  int count = 0, seen = 0, before = 0;
 #pragma omp parallel
 #pragma omp single
   {
@@ -146,32 +146,11 @@ static void groups() {
     seen = count;
 #pragma omp taskwait
     expect("a task before the group", before, 1);
-#pragma omp task final(1) shared(finals, inner)
-    {
-      finals = omp_in_final();
-#pragma omp task shared(inner)
-      inner = omp_in_final();
-      inner += 10 * omp_in_final();
-    }
 #pragma omp task if (0) shared(count)
     count = -1;
     expect("a task that is not deferred", count, -1);
-    expect("outside of final", omp_in_final(), 0);
   }
   expect("a taskgroup", seen, 364);
-  expect("final", finals * 100 + inner, 111);
-}
-
-static void reductions() {
-  int sum = 0;
-#pragma omp parallel
-#pragma omp single
-#pragma omp taskgroup task_reduction(+ : sum)
-  for (int i = 1; i <= 100; ++i) {
-#pragma omp task in_reduction(+ : sum)
-    sum += i;
-  }
-  expect("a reduction of tasks", sum, 5050);
 }
 
 // ---- taskloop ----
@@ -328,6 +307,20 @@ static void beside_others() {
       sum += 100;
     }
   }
+  // The number of threads that a task sets is its own.
+  int set = 0, kept = 0;
+#pragma omp parallel
+#pragma omp single
+  {
+    const int before = omp_get_max_threads();
+#pragma omp task if (0) shared(set)
+    {
+      omp_set_num_threads(before + 3);
+      set = omp_get_max_threads() - before;
+    }
+    kept = omp_get_max_threads() - before;
+  }
+  expect("threads of a task", set * 10 + kept, 30);
   const int threads = omp_get_max_threads();
   expect("tasks with locks", static_cast<double>(sum), threads * 520.0);
   expect("tasks that want a lock of their maker", static_cast<double>(waited), 70);
@@ -343,7 +336,6 @@ int main(int argc, char** argv) {
   many();
   data();
   groups();
-  reductions();
   loops_of<int>();
   loops_of<unsigned long long>();
   wavefront();

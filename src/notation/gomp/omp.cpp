@@ -27,6 +27,7 @@ EXPORT int omp_get_max_threads() {
 }
 EXPORT void omp_set_num_threads(int threads) {
   if (regions().may_span()) requested_threads = std::max(threads, 1);
+  regions().tasks().keep_threads();
   HIROBA_REAL(omp_set_num_threads)(threads);  // also for regions within one rank
 }
 // In a job of several ranks the number of threads never follows the load.

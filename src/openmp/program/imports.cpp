@@ -40,6 +40,10 @@ int find_entries(dl_phdr_info* object, size_t, void* out) {
   return 1;
 }
 
+bool matches(std::string_view called, std::string_view name) {
+  return name.ends_with('*') ? called.starts_with(name.substr(0, name.size() - 1)) : called == name;
+}
+
 }  // namespace
 
 const ElfW(Dyn) * dynamic_entries() {
@@ -54,7 +58,8 @@ bool imports(std::initializer_list<std::string_view> names) {
   for (const Dynamic::Relocations& part : {program.calls, program.data})
     for (size_t i = 0; i < part.bytes / sizeof *part.first; ++i) {
       const ElfW(Sym)& symbol = program.symbols[ELF64_R_SYM(part.first[i].r_info)];
-      if (std::ranges::count(names, std::string_view(program.names + symbol.st_name)) > 0) return true;
+      const std::string_view called = program.names + symbol.st_name;
+      if (std::ranges::any_of(names, [called](std::string_view name) { return matches(called, name); })) return true;
     }
   return false;
 }

@@ -1,4 +1,4 @@
-// What the executable tells the dynamic linker: the functions of libraries that it calls, and its table for that.
+// The executable tells the dynamic linker which functions of libraries it calls, in a table that is read here.
 #pragma once
 
 #include <link.h>
@@ -8,7 +8,8 @@
 
 namespace hiroba::openmp {
 
-// Returns true if the executable calls one of them, or takes its address.
+// Returns true if the executable calls one of them, or takes its address. A name that ends with "*" stands for all that
+// begin so.
 bool imports(std::initializer_list<std::string_view> names);
 
 // Returns the executable's table, which ends with DT_NULL; null if it has none.

@@ -70,11 +70,6 @@ uint64_t swap_far(void* object, unsigned bytes, uint64_t expected, uint64_t desi
 namespace {
 
 template <typename T>
-uint64_t load_at_home(const T* word) {
-  return is_far(word) ? load_far(word, sizeof *word) : __atomic_load_n(word, __ATOMIC_SEQ_CST);
-}
-
-template <typename T>
 uint64_t swap_at_home(T* word, uint64_t expected, uint64_t desired) {
   if (is_far(word)) return swap_far(word, sizeof *word, expected, desired);
   T old = static_cast<T>(expected);
@@ -84,7 +79,6 @@ uint64_t swap_at_home(T* word, uint64_t expected, uint64_t desired) {
 
 }  // namespace
 
-uint64_t load(const int64_t* word) { return load_at_home(reinterpret_cast<const uint64_t*>(word)); }
 uint64_t swap(int64_t* word, uint64_t expected, uint64_t desired) {
   return swap_at_home(reinterpret_cast<uint64_t*>(word), expected, desired);
 }
@@ -112,13 +106,13 @@ void note_turn(Consistency::Turn turn, const uint32_t* lock, uint64_t value) {
 
 }  // namespace
 
-void release(const void* word) {
+void hand_over(const void* word) {
   const InRuntime runtime;
   release_at(word);
   if (checked) memory().consistency().note_order();
 }
 
-void acquire(const void* word) {
+void take_over(const void* word) {
   const InRuntime runtime;
   acquire_at(word);
   if (checked) memory().consistency().note_order();
@@ -126,7 +120,7 @@ void acquire(const void* word) {
 
 bool try_lock(uint32_t* lock) {
   const InRuntime runtime;
-  const uint64_t free = checked ? load_at_home(lock) & ~uint64_t{1} : 0;
+  const uint64_t free = checked ? load(lock) & ~uint64_t{1} : 0;
   if (swap_at_home(lock, free, free + 1) != free) return false;
   acquire_at(lock);
   if (checked) note_turn(Consistency::Turn::begins, lock, free);
@@ -143,7 +137,7 @@ void wait_and_lock(uint32_t* lock) {
 void publish_and_unlock(uint32_t* lock) {
   const InRuntime runtime;
   --locks_held;
-  const uint64_t held = checked ? load_at_home(lock) : 1, free = checked ? static_cast<uint32_t>(held + 1) : 0;
+  const uint64_t held = checked ? load(lock) : 1, free = checked ? static_cast<uint32_t>(held + 1) : 0;
   release_at(lock);
   if (checked) note_turn(Consistency::Turn::ends, lock, held);
   if (!is_far(lock)) return __atomic_store_n(lock, static_cast<uint32_t>(free), __ATOMIC_RELEASE);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <type_traits>
 
 #include "base/wait.hpp"
 
@@ -16,11 +17,21 @@ inline bool between_nodes = false;
 // Option check. Set once at the start.
 inline bool checked = false;
 
-uint64_t load(const int64_t* word);
-uint64_t add(int64_t* word, uint64_t value);                        // returns the old value
-uint64_t swap(int64_t* word, uint64_t expected, uint64_t desired);  // returns the old value
-void release(const void* word);                                     // before the change
-void acquire(const void* word);                                     // after the look
+// Both return the old value.
+uint64_t add(int64_t* word, uint64_t value);
+uint64_t swap(int64_t* word, uint64_t expected, uint64_t desired);
+
+inline bool are_instructions() { return !between_nodes && !checked; }
+void hand_over(const void* word);
+void take_over(const void* word);
+// Before the change of a word.
+inline void release(const void* word) {
+  if (!are_instructions()) hand_over(word);
+}
+// After the look at it.
+inline void acquire(const void* word) {
+  if (!are_instructions()) take_over(word);
+}
 
 // Returns when done() has returned true.
 template <typename Done>
@@ -36,16 +47,14 @@ bool try_lock(uint32_t* lock);
 void wait_and_lock(uint32_t* lock);
 void publish_and_unlock(uint32_t* lock);
 
-// Within a node, and without option check, a lock is an instruction.
-inline bool locks_are_near() { return !between_nodes && !checked; }
 inline void lock(uint32_t* lock) {
   uint32_t free = 0;
-  if (!locks_are_near() || !__atomic_compare_exchange_n(lock, &free, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+  if (!are_instructions() || !__atomic_compare_exchange_n(lock, &free, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
     return wait_and_lock(lock);
   ++locks_held;
 }
 inline void unlock(uint32_t* lock) {
-  if (!locks_are_near()) return publish_and_unlock(lock);
+  if (!are_instructions()) return publish_and_unlock(lock);
   --locks_held;
   __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
 }
@@ -57,5 +66,11 @@ inline bool is_far(const void* object) { return between_nodes && is_at_other_nod
 // `expected`.
 uint64_t load_far(const void* object, unsigned bytes);
 uint64_t swap_far(void* object, unsigned bytes, uint64_t expected, uint64_t desired);
+
+template <typename T>
+uint64_t load(const T* word) {
+  if (is_far(word)) return load_far(word, sizeof *word);
+  return static_cast<std::make_unsigned_t<T>>(__atomic_load_n(word, __ATOMIC_SEQ_CST));
+}
 
 }  // namespace hiroba::openmp::words
