@@ -69,6 +69,7 @@ typedef struct xmp_nodes {
   int first_fastest;    /* the form p(2,*), in which the first index changes fastest */
   const struct xmp_node_reference* of; /* nodes p[..] = q[1:2][*]; NULL: the executing set; XMP_ALL_NODES */
   xmp_images images;                   /* set by xmp_nodes_define, in the order of the array */
+  int of_executing;                    /* the form p[..] = * */
   int has_communicator;                /* of these images, in the bytes of: */
   void* communicator;                  /* an MPI_Comm (hiroba_mpi.h: xmp_nodes_comm) */
 } xmp_nodes;
@@ -413,8 +414,22 @@ int xmp_nodes_index(xmp_desc_t nodes, int dimension, int* index);
 int xmp_nodes_size(xmp_desc_t nodes, int dimension, int* size);
 int xmp_nodes_rank(xmp_desc_t nodes, int* rank); /* this image in the array, from 1; 0 if it is not in it */
 int xmp_nodes_equiv(xmp_desc_t nodes, xmp_desc_t* of, int first[], int last[], int step[]);
-int xmp_array_ndims(xmp_desc_t coarray, int* ndims);
-int xmp_array_gsize(xmp_desc_t coarray, int dimension, int* size);
+enum {
+  XMP_ENTIRE_NODES = 2000, /* p[..] */
+  XMP_EXECUTING_NODES,     /* p[..] = * */
+  XMP_PRIMARY_NODES,       /* p[..] = ** */
+  XMP_EQUIVALENCE_NODES    /* p[..] = q[..] */
+};
+int xmp_nodes_attr(xmp_desc_t nodes, int* attribute);
+/* These take coarrays and aligned arrays, whose dimensions count from 1, and whose indices from 0. */
+int xmp_array_ndims(xmp_desc_t array, int* ndims);
+/* The size; another form, xmp_array_gsize(array, dimension), returns it. */
+int xmp_array_gsize(xmp_desc_t array, int dimension, int* size);
+int xmp_array_extent(xmp_desc_t array, int dimension);
+int xmp_array_lbound(xmp_desc_t array, int dimension, int* bound);
+int xmp_array_ubound(xmp_desc_t array, int dimension, int* bound);
+size_t xmp_array_type_size(xmp_desc_t array);          /* bytes of an element */
+int xmp_array_laddr(xmp_desc_t array, void** address); /* of this image's part, with its shadow */
 
 /* ---- calls with a place, which the macros below provide ---------------------------------------------------------- */
 
@@ -441,6 +456,8 @@ void* xmp_malloc_extents(void* descriptor, const char* place, Extents... extents
 #endif
 
 #ifndef SMS_NO_PLACES
+#define XMP_OF_THREE(a, b, c, name, ...) name
+#define xmp_array_gsize(...) XMP_OF_THREE(__VA_ARGS__, xmp_array_gsize, xmp_array_extent, )(__VA_ARGS__)
 #define XMP_HERE __FILE__ ":" SMS_TEXT(__LINE__) /* the place of a call */
 #define xmp_malloc(descriptor, ...) XMP_MALLOC(descriptor, XMP_HERE, __VA_ARGS__)
 #define xmp_free(...) xmp_free_at(__VA_ARGS__, XMP_HERE)

@@ -21,7 +21,7 @@ extern "C" {
 /* ---- templates --------------------------------------------------------------------------------------------------- */
 
 enum xmp_format {
-  XMP_UNDIVIDED, /* `*` */
+  XMP_NOT_DISTRIBUTED = 2100, /* `*` */
   XMP_BLOCK,
   XMP_CYCLIC, /* blocks of `width` in turn */
   XMP_GBLOCK  /* blocks of the sizes in a table */
@@ -44,6 +44,7 @@ typedef struct xmp_template {
   xmp_division division[XMP_DIMS];
   int later;         /* xmp_template_fix gives extents, or sizes of XMP_GBLOCK */
   const char* fixed; /* the place where that was done */
+  int first_fastest; /* the form t(0:7,0:7): inquiry functions count dimensions in the order in which it names them */
   /* Set by xmp_template_define: what this node owns, as indices from `begin` to before `end`; of XMP_CYCLIC the
    * distance from one of its blocks to the next, and its first one. */
   int here; /* this node is one of those */
@@ -81,6 +82,7 @@ typedef struct xmp_aligned {
   int axis[XMP_DIMS]; /* the dimension of the template; -1: none, each node has all indices */
   int64_t offset[XMP_DIMS];
   int64_t low[XMP_DIMS], high[XMP_DIMS]; /* shadow; low XMP_REST: all of the dimension */
+  int type;                              /* an xmp_type; -1: another, which is only moved */
   /* Set by xmp_aligned_allocate: */
   void* data;                               /* this node's part with its shadow, in C order, zero at first */
   void* base;                               /* the address that the element with subscripts 0 would have */
@@ -243,6 +245,76 @@ void xmp_gmove_global(const xmp_moved* to, const xmp_moved* from, size_t element
 /* Starts it. The right side may change when this returns. */
 xmp_request xmp_gmove_global_start(const xmp_moved* to, const xmp_moved* from, size_t element, const char* text,
                                    const char* place);
+
+/* ---- calls on aligned arrays (collective over the executing set, which has all nodes of them; blocking) ---------- */
+
+/* Arguments are xmp_desc_of(a). Arrays may be distributed in any way, each in its own; elements of all have one type.
+ * If nodes have copies, all of them get the result. hirobacc gives the place of the call to those that end in _at.
+ */
+
+/* x[i][j] = a[j][i]. `opt` 1 allows the call to change a, which it does not. */
+void xmp_transpose(xmp_desc_t x, xmp_desc_t a, int opt);
+/* x = a b, of matrices of numbers; each sum in the order of the sequential loop. */
+void xmp_matmul(xmp_desc_t x, xmp_desc_t a, xmp_desc_t b);
+/* x[i][j] = a[k[i][j]][l[i][j]], with an array of integers for each dimension of a: k, l. They have the shape of x. */
+void xmp_gather(xmp_desc_t x, xmp_desc_t a, ...);
+/* x[k[i][j]][l[i][j]] = a[i][j], with one for each dimension of x. They have the shape of a. Of several elements for
+ * one place the last one in C's order stays. */
+void xmp_scatter(xmp_desc_t x, xmp_desc_t a, ...);
+/* v[0], v[1], ... = the elements of a, in C's order, where the mask, an array of integers, is not 0. NULL: all. The
+ * rest of v stays. */
+void xmp_pack(xmp_desc_t v, xmp_desc_t a, xmp_desc_t mask);
+/* The opposite: the elements of a where the mask is not 0 become v[0], v[1], ... */
+void xmp_unpack(xmp_desc_t a, xmp_desc_t v, xmp_desc_t mask);
+/* Sorts the elements of `from` into `to`; NaN counts as greatest. */
+void xmp_sort_up(xmp_desc_t from, xmp_desc_t to);
+void xmp_sort_down(xmp_desc_t from, xmp_desc_t to);
+
+void xmp_transpose_at(xmp_desc_t x, xmp_desc_t a, int opt, const char* place);
+void xmp_matmul_at(xmp_desc_t x, xmp_desc_t a, xmp_desc_t b, const char* place);
+void xmp_gather_at(xmp_desc_t x, xmp_desc_t a, int count, const xmp_desc_t indices[], const char* place);
+void xmp_scatter_at(xmp_desc_t x, xmp_desc_t a, int count, const xmp_desc_t indices[], const char* place);
+void xmp_pack_at(xmp_desc_t v, xmp_desc_t a, xmp_desc_t mask, const char* place);
+void xmp_unpack_at(xmp_desc_t a, xmp_desc_t v, xmp_desc_t mask, const char* place);
+void xmp_sort_at(xmp_desc_t from, xmp_desc_t to, int down, const char* place);
+
+/* ---- inquiry, as in the specification ---------------------------------------------------------------------------- */
+
+/* Dimensions count from 1, those of templates in the order in which the program writes them; axes, too, with 0 for
+ * none. Those with a result as their last argument return 0, or -1 if there is none, as of a template that is not fixed
+ * yet; the others return the result, or -1. */
+int xmp_template_fixed(xmp_desc_t t, int* fixed);
+int xmp_template_ndims(xmp_desc_t t, int* ndims);
+int xmp_template_lbound(xmp_desc_t t, int dimension, int* bound);
+int xmp_template_ubound(xmp_desc_t t, int dimension, int* bound);
+int xmp_template_gsize(xmp_desc_t t, int dimension);
+int xmp_template_lsize(xmp_desc_t t, int dimension); /* indices of this node */
+int xmp_dist_format(xmp_desc_t t, int dimension, int* format);
+int xmp_dist_blocksize(xmp_desc_t t, int dimension, int* size); /* none of XMP_GBLOCK */
+int xmp_dist_stride(xmp_desc_t t, int dimension);               /* of XMP_CYCLIC from a node's block to its next one */
+int xmp_dist_gblockmap(xmp_desc_t t, int dimension, int map[]);
+int xmp_dist_nodes(xmp_desc_t t, xmp_desc_t* nodes);
+int xmp_dist_axis(xmp_desc_t t, int dimension, int* axis); /* the dimension of the node array */
+
+int xmp_align_template(xmp_desc_t array, xmp_desc_t* t);
+int xmp_align_axis(xmp_desc_t array, int dimension, int* axis); /* the dimension of the template */
+int xmp_align_offset(xmp_desc_t array, int dimension, int* offset);
+int xmp_align_format(xmp_desc_t array, int dimension);
+int xmp_align_size(xmp_desc_t array, int dimension);                          /* of a block */
+int xmp_align_replicated(xmp_desc_t array, int of_template, int* replicated); /* no dimension is aligned with that */
+
+/* Sizes of this node's memory, and subscripts in it, count its shadow. */
+int xmp_array_lsize(xmp_desc_t array, int dimension, int* size);
+int xmp_array_lead_dim(xmp_desc_t array, int size[]); /* of all dimensions */
+int xmp_array_lshadow(xmp_desc_t array, int dimension, int* width);
+int xmp_array_ushadow(xmp_desc_t array, int dimension, int* width);
+int xmp_array_gtol(xmp_desc_t array, int global[], int local[]); /* subscripts, of an element that this node has */
+/* The index, in the node array's dimension, of the node that owns index[dimension - 1]. */
+int xmp_array_owner(xmp_desc_t array, int ndims, int index[], int dimension);
+/* The least and the greatest index of the array; those of this node; and where these are in its memory. */
+int xmp_array_gcglbound(xmp_desc_t array, int dimension), xmp_array_gcgubound(xmp_desc_t array, int dimension);
+int xmp_array_gcllbound(xmp_desc_t array, int dimension), xmp_array_gclubound(xmp_desc_t array, int dimension);
+int xmp_array_lcllbound(xmp_desc_t array, int dimension), xmp_array_lclubound(xmp_desc_t array, int dimension);
 
 #ifdef __cplusplus
 }

@@ -44,6 +44,23 @@ AlignedLayout::Part AlignedLayout::part(int d, int coordinate) const {
   return out;
 }
 
+std::vector<int> AlignedLayout::copied_over() const {
+  std::vector<int> out;
+  for (int g = 0; g < template_.grid.dims(); ++g) {
+    bool divided = false;
+    for (int d = 0; d < dims(); ++d) divided = divided || on_grid(d) == g;
+    if (!divided) out.push_back(g);
+  }
+  return out;
+}
+
+AlignedLayout AlignedLayout::without_shadow(size_t element) const {
+  AlignedLayout out = *this;
+  out.element_ = element;
+  for (Dim& dim : out.dims_) dim.low = dim.high = 0, dim.full = false;
+  return out;
+}
+
 std::array<int64_t, template_dims> AlignedLayout::strides(const std::vector<int>& at) const {
   std::array<int64_t, template_dims> out{};
   auto bytes = static_cast<int64_t>(element_);

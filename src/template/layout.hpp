@@ -70,6 +70,10 @@ class AlignedLayout {
   Part part(int d, int coordinate) const;
   // The same of a node with these coordinates.
   Part part(int d, const std::vector<int>& at) const { return part(d, on_grid(d) < 0 ? 0 : at[on_grid(d)]); }
+  // The dimensions of the grid in which no dimension of the array is divided: there nodes have copies.
+  std::vector<int> copied_over() const;
+  // The same elements on the same nodes, without shadow, with elements of another size.
+  AlignedLayout without_shadow(size_t element) const;
   // Bytes from one element of a node's memory to the next, per dimension.
   std::array<int64_t, template_dims> strides(const std::vector<int>& at) const;
 

@@ -3,5 +3,8 @@
 #pragma once
 
 #include "template/axis.hpp"
+#include "template/elements.hpp"
 #include "template/layout.hpp"
+#include "template/product.hpp"
+#include "template/sort.hpp"
 #include "template/transfer.hpp"

@@ -81,21 +81,12 @@ Interval owned_around(const AlignedLayout& layout, int d, int64_t index) {
   return {begin - shift, end - begin};
 }
 
-// The dimensions of the grid in which no dimension of the array is divided: there nodes have copies.
-std::vector<int> copied_over(const AlignedLayout& layout) {
-  std::vector<int> out;
-  for (int g = 0; g < layout.on().grid.dims(); ++g) {
-    bool divided = false;
-    for (int d = 0; d < layout.dims(); ++d) divided = divided || layout.on_grid(d) == g;
-    if (!divided) out.push_back(g);
-  }
-  return out;
-}
-
 std::vector<int> matched_dims(const TransferSide& side) {
   std::vector<int> out;
-  for (size_t d = 0; d < side.dims.size(); ++d)
-    if (side.dims[d].count != 1) out.push_back(static_cast<int>(d));
+  for (int d = 0; d < static_cast<int>(side.dims.size()); ++d) {
+    const int next = side.order.empty() ? d : side.order[d];
+    if (side.dims[next].count != 1) out.push_back(next);
+  }
   return out;
 }
 
@@ -106,7 +97,7 @@ class Transfer::Builder {
  public:
   Builder(const Team& team, int me, const TransferSide& side)
       : side_(side), matched_(matched_dims(side)), me_(team.find(me)) {
-    if (side.layout != nullptr) copies_ = copied_over(*side.layout);
+    if (side.layout != nullptr) copies_ = side.layout->copied_over();
     for (int m = 0; m < team.count; ++m)
       at_.push_back(side.layout == nullptr ? List32() : side.layout->on().grid.coordinates(team.rank(m)));
   }
@@ -280,7 +271,7 @@ Transfer Transfer::of_shadow(const Team& team, int me, const AlignedLayout& layo
   for (int m = 0; m < team.count; ++m) out.ranks_.push_back(team.rank(m));
   out.element_ = layout.element();
   const Grid& grid = layout.on().grid;
-  const std::vector<int> own = grid.coordinates(me), copies = copied_over(layout);
+  const std::vector<int> own = grid.coordinates(me), copies = layout.copied_over();
   const auto none = static_cast<size_t>(team.count);
   out.give_.resize(none), out.take_.resize(none);
   // The boxes that the node `taker` takes from the node `giver`, in the memory of one of them, which is this one.

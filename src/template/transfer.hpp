@@ -23,6 +23,7 @@ struct TransferSide {
   const AlignedLayout* layout = nullptr;  // null: memory
   char* data = nullptr;                   // the first byte of this rank's memory of the array; of memory: of index 0
   std::vector<Dim> dims;
+  std::vector<int> order = {};  // of its dimensions, the outermost first; empty: as they are
 };
 
 class Transfer {

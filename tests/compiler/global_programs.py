@@ -90,7 +90,7 @@ class Array:
         out = [
             f"#pragma xmp nodes p{a}{nodes}",
             *(
-                f"  int s{a}{x}[9]; cut(s{a}{x}, {many.get(pieces[x], pieces[x])}, {self.extent(x)},"
+                f"  int s{a}{x}[16]; cut(s{a}{x}, {many.get(pieces[x], pieces[x])}, {self.extent(x)},"
                 f" {self.rng.randint(0, 5)});"
                 for x in cuts
             ),

@@ -8,9 +8,13 @@ import sys
 import unittest
 
 from compiling import HIROBARUN, ONCE, ROOT, CompilerTest, execute
+from global_calls import PROGRAMS as CALLS
+from global_calls import program as calls
 from global_forms import FILES as LATER_FILES
-from global_forms import PROGRAMS
+from global_forms import PROGRAMS as MORE
 from global_programs import program
+
+PROGRAMS = MORE | CALLS
 
 FORMS = """#include <stdio.h>
 #include <stdlib.h>
@@ -141,6 +145,13 @@ double a[20];
 double *q, (*q2)[7];
 #pragma xmp align q[i] with later[i]
 #pragma xmp align q2[i][*] with t[i]
+int indices[20];
+double few[5], matrix[20][3];
+#pragma xmp align indices[i] with t[i]
+#pragma xmp align few[i] with t[i]
+#pragma xmp align matrix[i][*] with t[i]
+#pragma xmp static_desc p
+#pragma xmp static_desc :: t, few, matrix
 int main(void) {
   int which = atoi(getenv("CASE")), three = 3, sizes[] = {4, 7};
   double c[20] = {0};
@@ -184,6 +195,33 @@ MISUSE = {
     "\n#pragma xmp nodes one[1][2]\n#pragma xmp template u[4][4]\nint few[] = {4};\n"
     "#pragma xmp distribute u[gblock(few)][gblock(few)] onto one\n":
         r"m\.c:\d+: gblock in dimension 2 of template u has 1 sizes, and there are 2 nodes",
+    "\nxmp_transpose(xmp_desc_of(a), xmp_desc_of(matrix), 0);":
+        r"m\.c:\d+: xmp_transpose: array a has 1 dimension, and this call needs 2",
+    "\nxmp_transpose(xmp_desc_of(matrix), xmp_desc_of(matrix), 0);":
+        r"m\.c:\d+: xmp_transpose: dimension 1 of matrix has 20 elements, and dimension 2 of matrix has 3",
+    "\nxmp_matmul(xmp_desc_of(matrix), xmp_desc_of(matrix), xmp_desc_of(matrix));":
+        r"m\.c:\d+: xmp_matmul: dimension 2 of matrix has 3 elements, and dimension 1 of matrix has 20",
+    "\n#pragma xmp array on t[:]\nindices[:] = three + 22;\n"
+    "xmp_gather(xmp_desc_of(a), xmp_desc_of(a), xmp_desc_of(indices));":
+        r"m\.c:\d+: xmp_gather: indices has the index 25, and dimension 1 of a has 0\.\.19",
+    "\nxmp_scatter(xmp_desc_of(a), xmp_desc_of(a), xmp_desc_of(p));":
+        r"m\.c:\d+: xmp_scatter: an index array is not the descriptor of an aligned array; give xmp_desc_of",
+    "\nxmp_scatter(xmp_desc_of(matrix), xmp_desc_of(a), xmp_desc_of(indices));":
+        r"m\.c:\d+: xmp_scatter: array matrix has 2 dimensions, and 1 index array is given",
+    "\nxmp_pack(xmp_desc_of(few), xmp_desc_of(a));":
+        r"m\.c:\d+: xmp_pack: 20 elements of a are chosen, and few has 5",
+    "\nxmp_unpack(xmp_desc_of(a), xmp_desc_of(few), xmp_desc_of(a));":
+        r"m\.c:\d+: xmp_unpack: the elements of a have a type that is not an integer",
+    "\nxmp_sort_up(xmp_desc_of(indices), xmp_desc_of(a));":
+        r"m\.c:\d+: xmp_sort_up: the elements of indices and a have different types; declare both alike",
+    "\n#pragma xmp task on p[0]\nxmp_sort_down(xmp_desc_of(a), xmp_desc_of(a));":
+        r"m\.c:\d+: xmp_sort_down of a is executed without rank 1, which has a part of it",
+    "\nxmp_sort_down(xmp_desc_of(q), xmp_desc_of(q));":
+        r"m\.c:\d+: xmp_sort_down: template later is used before #pragma xmp distribute, or template_fix",
+    "\nxmp_template_ubound(xmp_desc_of(a), 1, &three);":
+        r"xmp_template_ubound: this is not the descriptor of a template; give xmp_desc_of\(t\)",
+    "\nxmp_array_lsize(xmp_desc_of(t), 1, &three);":
+        r"xmp_array_lsize: this is not the descriptor of an aligned array; give xmp_desc_of\(a\)",
 }  # fmt: skip
 
 
@@ -275,9 +313,10 @@ class GlobalView(CompilerTest):
         for seed in seeds:
             print(f"seed {seed}: SEED={seed} repeats it", file=sys.stderr)
             with self.subTest(seed=seed):
-                self.write("random.c", program(seed, 12))
-                self.compiled("-O1", "random.c", "-o", "random")
-                self.run_all("random")
+                for name, written in (("random", program(seed, 12)), ("calls", calls(seed, 8))):
+                    self.write(f"{name}.c", written)
+                    self.compiled("-O1", f"{name}.c", "-o", name)
+                    self.run_all(name)
 
     def test_misuse(self) -> None:
         cases = "".join(f"  if (which == {i}) {{{body}\n  }}\n" for i, body in enumerate(MISUSE))

@@ -152,6 +152,23 @@ xmp_aligned* aligned_descriptor(const void* descriptor) {
   return nullptr;
 }
 
+const xmp_aligned* find_aligned(const void* descriptor) {
+  for (const auto& [data, each] : allocated())
+    if (each == descriptor) return each;
+  for (xmp_aligned* const each : waiting().arrays)
+    if (each == descriptor) return each;
+  return aligned_descriptor(descriptor);
+}
+
+const AlignedLayout& layout_of(const xmp_aligned& a, const char* place) { return aligned(&a, place).layout; }
+
+void require_all_nodes(const xmp_aligned& a, const AlignedLayout& layout, const Team& set, const char* what,
+                       const char* place) {
+  for (const int rank : layout.on().grid.ranks)
+    if (set.find(rank) < 0)
+      end_job(1, "%s: %s of %s is executed without rank %d, which has a part of it", place, what, a.name, rank);
+}
+
 void* allocate_aligned(xmp_aligned& a, int dims, const int64_t extent[], const char* place) {
   if (dims != a.dims)
     end_job(1, "%s: xmp_malloc of array %s, which has %d dimensions, with %d extents", place, a.name, a.dims, dims);
@@ -267,14 +284,6 @@ std::vector<Transfer::Width> widths_of(const xmp_aligned& a, const AlignedLayout
   }
   if (!any) end_job(1, "%s: reflect of %s, which has no shadow; write #pragma xmp shadow %s[1]", place, a.name, a.name);
   return out;
-}
-
-// Ends the job if a node of an array does not take part.
-void require_all_nodes(const xmp_aligned& a, const AlignedLayout& layout, const Team& set, const char* what,
-                       const char* place) {
-  for (const int rank : layout.on().grid.ranks)
-    if (set.find(rank) < 0)
-      end_job(1, "%s: %s of %s is executed without rank %d, which has a part of it", place, what, a.name, rank);
 }
 
 // The program's elements have the alignment of their type.

@@ -330,18 +330,6 @@ XMP_EXPORT void* xmp_malloc_at(void* descriptor, int dims, const int64_t extent[
   return xmp_coarray_allocate(c, nullptr);
 }
 
-XMP_EXPORT int xmp_array_ndims(xmp_desc_t coarray, int* ndims) {
-  *ndims = static_cast<const xmp_coarray*>(coarray)->dims;
-  return 0;
-}
-
-XMP_EXPORT int xmp_array_gsize(xmp_desc_t descriptor, int dimension, int* size) {
-  const xmp_coarray& c = *static_cast<const xmp_coarray*>(descriptor);
-  if (dimension < 1 || dimension > c.dims) return -1;
-  *size = static_cast<int>(c.extent[dimension - 1]);
-  return 0;
-}
-
 // ---- elements and sections -----------------------------------------------------------------------------------------
 
 XMP_EXPORT void xmp_coindex_error(const xmp_coarray* c, int dimension, int64_t index, const char* place) {

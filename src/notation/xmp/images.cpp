@@ -11,6 +11,15 @@ xmp_images xmp_executing = {0, 1, 0, nullptr};
 
 namespace hiroba {
 
+void strides_of(const xmp_nodes& nodes, int stride[]) {
+  int product = 1;
+  for (int i = 0; i < nodes.dims; ++i) {
+    const int d = nodes.first_fastest != 0 ? i : nodes.dims - 1 - i;
+    stride[d] = product;
+    product *= nodes.extent[d];
+  }
+}
+
 namespace {
 
 std::vector<xmp_images> outer_sets;  // of the tasks that this process executes
@@ -27,16 +36,6 @@ xmp_images images_of(std::vector<int> ranks) {
   bool even = step != 0;
   for (int i = 0; i < count; ++i) even = even && ranks[i] == first + i * step;
   return {first, step, count, even ? nullptr : keep_table(std::move(ranks))};
-}
-
-// Computes the distance between neighbours of each dimension in the order of the array.
-void strides_of(const xmp_nodes& nodes, int stride[]) {
-  int product = 1;
-  for (int i = 0; i < nodes.dims; ++i) {
-    const int d = nodes.first_fastest != 0 ? i : nodes.dims - 1 - i;
-    stride[d] = product;
-    product *= nodes.extent[d];
-  }
 }
 
 void check_range(const xmp_nodes& nodes, int d, int first, int count, int step, const char* place) {
@@ -210,56 +209,6 @@ XMP_EXPORT int xmp_own_image(const xmp_coarray* coarray, const char* place) {
   const int image = set_of(*coarray->images).find(sms_rank);
   if (image < 0) end_job(1, "%s: this image is not one of those on which coarray %s is", place, coarray->name);
   return image;
-}
-
-// ---- inquiry -------------------------------------------------------------------------------------------------------
-
-XMP_EXPORT int xmp_nodes_ndims(xmp_desc_t nodes, int* ndims) {
-  *ndims = static_cast<const xmp_nodes*>(nodes)->dims;
-  return 0;
-}
-
-namespace {
-
-// Dimensions count from 1; -1 is the specification's error value.
-bool no_dimension(const xmp_nodes& nodes, int dimension) { return dimension < 1 || dimension > nodes.dims; }
-
-}  // namespace
-
-XMP_EXPORT int xmp_nodes_index(xmp_desc_t descriptor, int dimension, int* index) {
-  const xmp_nodes& nodes = *static_cast<const xmp_nodes*>(descriptor);
-  const int me = set_of(nodes.images).find(sms_rank);
-  if (no_dimension(nodes, dimension) || me < 0) return -1;
-  int stride[XMP_DIMS];
-  strides_of(nodes, stride);
-  *index = me / stride[dimension - 1] % nodes.extent[dimension - 1] + 1;
-  return 0;
-}
-
-XMP_EXPORT int xmp_nodes_size(xmp_desc_t descriptor, int dimension, int* size) {
-  const xmp_nodes& nodes = *static_cast<const xmp_nodes*>(descriptor);
-  if (no_dimension(nodes, dimension)) return -1;
-  *size = nodes.extent[dimension - 1];
-  return 0;
-}
-
-XMP_EXPORT int xmp_nodes_rank(xmp_desc_t descriptor, int* rank) {
-  *rank = set_of(static_cast<const xmp_nodes*>(descriptor)->images).find(sms_rank) + 1;
-  return 0;
-}
-
-XMP_EXPORT int xmp_nodes_equiv(xmp_desc_t descriptor, xmp_desc_t* of, int first[], int last[], int step[]) {
-  const xmp_nodes& nodes = *static_cast<const xmp_nodes*>(descriptor);
-  if (nodes.of == nullptr || nodes.of == XMP_ALL_NODES) return -1;
-  const xmp_node_reference& reference = *nodes.of;
-  *of = const_cast<xmp_nodes*>(reference.nodes);
-  for (int d = 0; d < reference.nodes->dims; ++d) {
-    const auto& range = reference.range[d];
-    const int by = range.step == 0 ? 1 : range.step;
-    const int count = range.count == XMP_REST ? (reference.nodes->extent[d] - range.first + by - 1) / by : range.count;
-    first[d] = range.first + 1, last[d] = range.first + (count - 1) * by + 1, step[d] = by;
-  }
-  return 0;
 }
 
 }  // namespace hiroba

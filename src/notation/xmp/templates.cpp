@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "base/log.hpp"
 #include "notation/xmp/xmp_process.hpp"
@@ -15,6 +16,9 @@ std::vector<std::unique_ptr<Template>>& defined() { return instance<std::vector<
 
 // Templates that wait for xmp_template_fix, or have had it.
 std::vector<xmp_template*>& later() { return instance<std::vector<xmp_template*>>(); }
+
+// All that #pragma xmp distribute has defined.
+std::set<const xmp_template*>& described() { return instance<std::set<const xmp_template*>>(); }
 
 Grid grid_of(const xmp_nodes& nodes, const char* place) {
   const Team set = set_of(nodes, place);
@@ -108,6 +112,12 @@ const Template& template_of(const xmp_template* t, const char* place) {
   return *static_cast<const Template*>(t->opaque);
 }
 
+const xmp_template* find_template(const void* descriptor) {
+  for (const xmp_template* const each : described())
+    if (each == descriptor) return each;
+  return nullptr;
+}
+
 bool awaits_fix(const xmp_template& t) { return t.later != 0 && t.opaque == nullptr; }
 
 namespace {
@@ -122,7 +132,7 @@ void define(xmp_template* t, const char* place) {
     if (t->extent[d] < 1)
       end_job(1, "%s: dimension %d of template %s has %ld indices; it must have one at least", place, d + 1, t->name,
               t->extent[d]);
-    const bool whole = t->division[d].format == XMP_UNDIVIDED;
+    const bool whole = t->division[d].format == XMP_NOT_DISTRIBUTED;
     made->on.push_back(whole ? -1 : divided++);
     if (divided > made->grid.dims()) continue;
     made->axes.push_back(whole ? Axis::whole(t->extent[d])
@@ -144,6 +154,7 @@ bool are_same(const xmp_template& a, const xmp_template& b) {
 
 XMP_EXPORT void xmp_template_define(xmp_template* t) {
   start_coarrays("xmp_template_define", t->place);
+  described().insert(t);
   if (t->later == 0) return define(t, t->place);
   if (std::find(later().begin(), later().end(), t) == later().end()) later().push_back(t);
 }

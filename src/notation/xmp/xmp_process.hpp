@@ -30,6 +30,8 @@ Team set_of(const xmp_nodes& nodes, const char* place);
 // Returns the ranks of a reference in the order of the array; none if it has XMP_SELF and this rank is not in the
 // array.
 std::vector<int> ranks_of(const xmp_node_reference& reference, const char* place);
+// Computes the distance between neighbours of each dimension in the order of the array.
+void strides_of(const xmp_nodes& nodes, int stride[]);
 // Executes xmp_sync_all over a set.
 void synchronise(const Team& set, const Call& call);
 // Returns the set that takes part in a collective operation; empty if this rank does not.
@@ -87,6 +89,14 @@ bool awaits_fix(const xmp_template& t);
 void allocate_waiting(const xmp_template& t);
 // The aligned array whose descriptor this is; null if it is none.
 xmp_aligned* aligned_descriptor(const void* descriptor);
+// The same for any aligned array, and for a template.
+const xmp_aligned* find_aligned(const void* descriptor);
+const xmp_template* find_template(const void* descriptor);
+// Returns which elements each node has; ends the job if the array has no memory.
+const AlignedLayout& layout_of(const xmp_aligned& array, const char* place);
+// Ends the job if a node of an array does not take part.
+void require_all_nodes(const xmp_aligned& array, const AlignedLayout& layout, const Team& set, const char* what,
+                       const char* place);
 // xmp_malloc and xmp_free of aligned arrays; `what` is the address of a part, or a descriptor. Returns false if it is
 // neither.
 void* allocate_aligned(xmp_aligned& array, int dims, const int64_t extent[], const char* place);

@@ -7,15 +7,14 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ..core.declarators import enclosing, initial, innermost
+from ..core.declarators import initial
 from ..core.declared import ARRAY, POINTER, is_parameter
 from ..core.found import Directive
-from ..core.shared import PREFIX, Shared, at_start, extents_of
-from ..core.source import Node, bare, one_line, text_of
+from ..core.shared import PREFIX
+from ..core.source import Node, bare, text_of
 from ..core.text import quoted, split_list
 from .lowering import Lowering
 from .references import count
-from .sections import Codimensions
 from .templates import known_template
 from .words import Template
 
@@ -416,82 +415,3 @@ def known_array(xmp: Xmp, directive: Directive, name: str) -> Aligned | None:
             f"write #pragma xmp align {name}[i] with t[i] before",
         )
     return found
-
-
-# ---- declarations ----
-
-
-def declare_all(xmp: Xmp) -> None:
-    """Makes pointers of the arrays, and writes the descriptors and their allocation."""
-    for array in xmp.aligned.all:
-        if array.last is None:
-            continue
-        if array.kind == "parameter":
-            place = xmp.place(array.last)
-            text = f"const xmp_aligned* const {PREFIX}aligned_{array.symbol}"
-            xmp.write(array.last, f"{text} = xmp_aligned_of({array.name}, {quoted(array.name)}, {place});")
-            continue
-        defined = False
-        for declaration in xmp.unit.scopes.declarations():
-            if declaration.entity.at == array.entity:
-                defined = declare(xmp, array, declaration.at, "extern" in declaration.words) or defined
-        if defined:
-            write_allocation(xmp, array, array.last)
-
-
-def declare(xmp: Xmp, array: Aligned, at: int, is_extern: bool) -> bool:
-    """Edits one declaration; returns true if it is the definition."""
-    identifier = xmp.unit.root.descendant_for_byte_range(at, at + len(array.root) - 1)
-    node = enclosing(identifier, "declaration") if identifier is not None else None
-    if identifier is None or node is None:
-        return False
-    top = next(d for d in node.children_by_field_name("declarator") if innermost(d) == identifier)
-    xmp.coarrays.fix_extents(node, top, Codimensions(at, at, ()))
-    if array.pointer:
-        xmp.source.replace(identifier.start_byte, identifier.end_byte, f"(*{PREFIX}{array.name})")
-    storage = "extern " if is_extern else "static " if array.is_static else ""
-    left = " __attribute__((cleanup(xmp_aligned_leave))) = {0}" if array.in_block and not array.is_static else ""
-    xmp.source.insert(node.end_byte, f" {storage}xmp_aligned {array.descriptor}{left};")
-    return not is_extern
-
-
-def write_allocation(xmp: Xmp, array: Aligned, directive: Directive) -> None:
-    shared = Shared(array.name, array.pointer, array.at, array.dims, [], array.at, array.at)
-    extents, _ = extents_of(shared, array.dims)
-    if array.kind == "pointer":
-        extents[0] = "0"
-    shadow_ = array.shadow or [("0", "0")] * array.dims
-    d, t = array.descriptor, array.template
-    do = f"xmp_aligned_describe(&{d});" if array.kind == "pointer" else f"xmp_aligned_allocate(&{d});"
-    if array.pointer:
-        do = f"{array.pointer} = {do}"
-    text = (
-        f"{d} = (xmp_aligned){{.name = {quoted(array.name)}, .place = {xmp.place(directive)},"
-        f" .element = sizeof {array.element}, .dims = {array.dims}, .extent = {{{', '.join(extents)}}},"
-        f" .with = &{t.variable}, .axis = {{{', '.join(map(str, array.axes))}}},"
-        f" .offset = {{{', '.join(array.offsets)}}}, .low = {{{', '.join(low for low, _ in shadow_)}}},"
-        f" .high = {{{', '.join(high for _, high in shadow_)}}}}}; {do}"
-    )
-    if array.in_block:
-        xmp.write(directive, f"if (!{d}.name) {{ {text} }} (void){array.pointer or array.name};")
-    else:
-        xmp.write(directive, at_start(f"aligned_{array.symbol}", one_line(text)))
-
-
-def shown(array: Aligned, d: int) -> str:
-    """Describes a dimension of an array."""
-    t, axis = array.template, array.axes[d]
-    words = f"dimension {d + 1} "
-    words += f"by {t.shown(axis)} (dimension {axis + 1} of {t.name})" if array.is_divided(d) else "whole"
-    if array.is_full(d):
-        return words + ", all of it on each node"
-    return words + (f", shadow {':'.join(array.shadow[d])}" if array.shadow else "")
-
-
-def explain(xmp: Xmp) -> None:
-    for array in xmp.aligned.all:
-        t = array.template
-        dims = [shown(array, d) for d in range(array.dims)]
-        if array.last is not None:
-            where = xmp.source.place(array.last.at)
-            xmp.explain.append(f"{where}: `{array.name}`: each node of `{t.onto}` has its part: {'; '.join(dims)}")

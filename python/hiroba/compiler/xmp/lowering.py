@@ -13,14 +13,13 @@ from ..core.arithmetic import TYPES, common, computed, name_of, promoted
 from ..core.declarators import may_be_use
 from ..core.declared import POINTER, Declared
 from ..core.operators import OPERATORS
-from ..core.shared import PREFIX, Anchor, Rewriter
+from ..core.shared import Anchor, Rewriter
 from ..core.source import Node, Source, bare, one_line, text_of, walk
 from ..core.text import matching, quoted, spliced
+from .calls import lower_call, value_unused
 from .references import CHAIN, Reference, ReferenceReader, Step
 from .sections import Brackets
 from .types import type_code
-
-ATOMICS = {"xmp_atomic_define": 2, "xmp_atomic_ref": 2, "xmp_atomic_fetch_add": 2, "xmp_atomic_cas": 3}
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,8 @@ class Lowering(ABC):
         self.reader = ReferenceReader(rewriter, declared, brackets, anchor)
         self.explain: list[tuple[int, str]] = []
         self.names = Names()
-        self.is_nodes: Callable[[str, int], bool] = lambda name, at: False  # node array at a place?
+        # The variable of the node array or template with a name at a place; "" if there is none.
+        self.declared_by_directive: Callable[[str, int], str] = lambda name, at: ""
         # Returns the C of an aligned array, or of its element.
         self.aligned: Callable[[Lowering, Node], str | None] = lambda lowering, node: None
         self.is_aligned: Callable[[Lowering, Node], bool] = lambda lowering, node: False
@@ -54,7 +54,8 @@ class Lowering(ABC):
     def within(self, brackets: Brackets, anchor: Anchor) -> Self:
         """Returns the same for a separate text."""
         inner = type(self)(self.rewriter, self.declared, brackets, anchor)
-        inner.names, inner.explain, inner.is_nodes = self.names, self.explain, self.is_nodes
+        inner.names, inner.explain = self.names, self.explain
+        inner.declared_by_directive = self.declared_by_directive
         inner.aligned, inner.is_aligned = self.aligned, self.is_aligned
         inner.aligned_descriptor = self.aligned_descriptor
         return inner
@@ -113,7 +114,7 @@ class Lowering(ABC):
         if node.type == "pointer_expression" and text_of(node).startswith("&"):
             return self._address(node)
         if node.type == "call_expression":
-            return self._call(node)
+            return lower_call(self, node)
         if node.type == "sizeof_expression":
             return self._sizeof(node)
         if node.type == "macro_type_specifier":
@@ -378,78 +379,10 @@ class Lowering(ABC):
                 apart.append(change)
         return one_line(spliced(self.brackets.original, node.start_byte, node.end_byte, apart))
 
-    def _call(self, node: Node) -> str | None:
-        function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
-        name = text_of(function)
-        if arguments is None or name not in (*ATOMICS, "xmp_desc_of"):
-            return None
-        given = arguments.named_children
-        if name == "xmp_desc_of":
-            return self._descriptor_of(node, given)
-        if len(given) != ATOMICS[name]:
-            self.error(node.start_byte, f"{name} has {ATOMICS[name]} arguments", f"write {ATOMIC_FORMS[name]}")
-            return "0"
-        place, which = self.place(node.start_byte), 1 if name == "xmp_atomic_ref" else 0
-        ref = self.reference(bare(given[which]), whole=True)
-        if ref is None or ref.shared is None or ref.rank:
-            if ref is not None:
-                self.error(
-                    given[which].start_byte, f"{name} works on one element of a coarray", f"write {ATOMIC_FORMS[name]}"
-                )
-            return "0"
-        image = self.image(ref) if ref.remote else f"xmp_own_image({self.descriptor(ref)}, {place})"
-        lvalue = self.element(ref)
-        where = f"{self.descriptor(ref)}, {image}, &{lvalue}, sizeof {lvalue}"
-        values = "".join(f", (int64_t)({self.render(v)})" for v in given[1:] if which == 0)
-        self.say(given[which], f"is an operand of {name}")
-        if name == "xmp_atomic_ref":
-            return f"(*({self.render(given[0])}) = ({CAST}({lvalue}))xmp_atomic_ref_at({where}, {place}))"
-        cast = "" if name == "xmp_atomic_define" or value_unused(node) else f"({CAST}({lvalue}))"
-        return f"({cast}{name}_at({where}{values}, {place}))"
-
-    def _descriptor_of(self, node: Node, given: list[Node]) -> str:
-        name = bare(given[0]) if len(given) == 1 else node
-        shared = self.reader.shared(name) if name.type == "identifier" else None
-        if shared is not None and shared.codims:
-            return f"((void*)({shared.descriptor}))"
-        if descriptor := self.aligned_descriptor(self, name):
-            return f"((void*){descriptor})"
-        if self.is_nodes(text_of(name), self.at(node.start_byte)):
-            return f"((void*)&{PREFIX}nodes_{text_of(name)})"
-        self.error(
-            node.start_byte,
-            f"xmp_desc_of needs the name of a coarray or of a node array, and `{text_of(name)}` is none",
-            "declare it with :[*], or by #pragma xmp nodes",
-        )
-        return "0"
-
-
-CAST = "__typeof__"
-ATOMIC_FORMS = {
-    "xmp_atomic_define": "xmp_atomic_define(a[i]:[image], value)",
-    "xmp_atomic_ref": "xmp_atomic_ref(&variable, a[i]:[image])",
-    "xmp_atomic_fetch_add": "xmp_atomic_fetch_add(a[i]:[image], value)",
-    "xmp_atomic_cas": "xmp_atomic_cas(a[i]:[image], expected, desired)",
-}
-
 
 def written_steps(ref: Reference) -> tuple[Step, ...]:
     """Returns the steps without the dimensions that the program did not write."""
     return tuple(step for step in ref.steps if step.member or step.index is not None or step.section is not None)
-
-
-def value_unused(node: Node) -> bool:
-    """Returns true if an expression is a statement, or a part of one whose value is not used."""
-    parent = node.parent
-    if parent is None or parent.type == "expression_statement":
-        return True
-    if parent.type == "parenthesized_expression":
-        return value_unused(parent)
-    if parent.type == "comma_expression":
-        return parent.child_by_field_name("left") == node or value_unused(parent)
-    if parent.type == "cast_expression":
-        return text_of(parent.child_by_field_name("type")) == "void"
-    return parent.type == "for_statement" and parent.child_by_field_name("condition") != node
 
 
 @dataclass

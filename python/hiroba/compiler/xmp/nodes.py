@@ -51,7 +51,9 @@ def node_array(xmp: Xmp, directive: Directive, name: str, round_: bool, extents:
     before, parent = "", ""
     if of == "**":
         parent = ", .of = (const xmp_node_reference*)1"  # XMP_ALL_NODES
-    elif of not in ("", "*"):
+    elif of == "*":
+        parent = ", .of_executing = 1"
+    elif of:
         reference = xmp.reference(directive, of)
         before = f" static xmp_node_reference {variable}_of; {variable}_of = *{reference};"
         parent = f", .of = &{variable}_of"
@@ -64,6 +66,16 @@ def node_array(xmp: Xmp, directive: Directive, name: str, round_: bool, extents:
     end = scope.end_byte if scope is not None else len(xmp.source.text)
     xmp.nodes.append(Nodes(name, directive.at, end, len(extents), round_))
     xmp.write(directive, text)
+
+
+def static_desc(xmp: Xmp, directive: Directive) -> None:
+    """Asks for descriptors that are made once, as all are here."""
+    xmp.write(directive, "")
+    names = split_list(directive.words.removeprefix("::"))
+    for name in (each.strip() for each in names):
+        if not xmp.descriptor_of(name, directive.at) and xmp.aligned.of_name(name, directive.at) is None:
+            remedy = "declare it before: by #pragma xmp nodes, template or align"
+            xmp.source.error(directive.place(name), f"`{name}` is no node array, template or aligned array", remedy)
 
 
 def task(xmp: Xmp, directive: Directive) -> None:

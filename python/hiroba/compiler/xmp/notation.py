@@ -12,14 +12,14 @@ from .aligned import align, shadow
 from .collectives import barrier, bcast, gmove, reduction, wait_async
 from .loops import loop
 from .moves import reflect
-from .nodes import coarray, nodes, task, tasks
+from .nodes import coarray, nodes, static_desc, task, tasks
 from .part import Xmp
 from .shares import array
 from .synchronize import lock, post, sync_image, sync_images, sync_memory, wait
 from .templates import distribute, template, template_fix
 
 # Parts of the global view that are not there yet.
-ABSENT = ("reflect_init", "reflect_do", "static_desc")
+ABSENT = ("reflect_init", "reflect_do")
 LOOP_WORDS = ("expand", "margin", "peel_and_wait", *(sign for sign in REDUCTIONS if sign.isalpha()))
 # A directive that is a statement by itself.
 Alone = partial(Kind, stands=Stands.ALONE, is_statement=True)
@@ -48,6 +48,7 @@ XMP = Notation(
         Alone("template_fix", lower=template_fix, words=("block", "cyclic", "gblock")),
         Kind("align", Stands.DECLARING, align, words=("with",)),
         Kind("shadow", Stands.DECLARING, shadow),
+        Kind("static_desc", Stands.DECLARING, static_desc),
         Kind("loop", Stands.ABOVE, loop, clauses=("on", "reduction"), words=LOOP_WORDS, shares_loop=True),
         Kind("array", Stands.ABOVE, array, clauses=("on",)),
         Alone("reflect", lower=reflect, clauses=("async",), words=("width", "periodic")),

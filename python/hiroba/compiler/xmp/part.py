@@ -8,10 +8,12 @@ import re
 from ..core.declarators import enclosing, may_be_use
 from ..core.found import Directive, Stands
 from ..core.notation import Notation, Unit
+from ..core.shared import PREFIX
 from ..core.source import Node
-from .aligned import AlignedArrays, declare_all, explain
+from .aligned import AlignedArrays
 from .arrays import Arrays
 from .coarrays import Coarrays
+from .parts import declare_all, explain
 from .references import CHAIN
 from .sections import Brackets, Codimensions, lift
 from .templates import nodes_of
@@ -47,7 +49,7 @@ class Xmp(XmpWords):
             return
         self.lowering = lowering = Arrays(self.rewriter, self.declared, self.brackets)
         self.coarrays = Coarrays(self.rewriter, self.declared, self.brackets)
-        lowering.is_nodes = lambda name, at: self.find_nodes(name, at) is not None
+        lowering.declared_by_directive = self.descriptor_of
         lowering.aligned = self.aligned.use
         lowering.is_aligned = self.aligned.has
         lowering.aligned_descriptor = self.aligned.descriptor
@@ -64,6 +66,13 @@ class Xmp(XmpWords):
         if template is None or found is None:
             return super().reference(directive, text)
         return nodes_of(self, directive, template, found[2])
+
+    def descriptor_of(self, name: str, at: int) -> str:
+        """Returns the variable of a node array or template; "" if the name is none."""
+        template = self.find_template(name, at)
+        if template is not None:
+            return template.variable
+        return f"{PREFIX}nodes_{name}" if self.find_nodes(name, at) is not None else ""
 
     def _coindexed(self, node: Node) -> str | None:
         return self.lowering.special(node) if node.type in CHAIN and self.lowering.remote(node) else None

@@ -15,7 +15,7 @@ from ..core.text import quoted, split_list
 from .sections import lift
 from .words import Template, XmpWords
 
-FORMATS = {"block": "XMP_BLOCK", "cyclic": "XMP_CYCLIC", "gblock": "XMP_GBLOCK", "*": "XMP_UNDIVIDED"}
+FORMATS = {"block": "XMP_BLOCK", "cyclic": "XMP_CYCLIC", "gblock": "XMP_GBLOCK", "*": "XMP_NOT_DISTRIBUTED"}
 MAX_DIMS = 7
 
 
@@ -164,7 +164,7 @@ def define(xmp: XmpWords, directive: Directive, made: Template) -> str:
         f"{made.variable} = (xmp_template){{.name = {quoted(made.name)}, .place = {xmp.place(directive)},"
         f" .dims = {made.dims}, .lower = {{{', '.join(lower)}}}, .extent = {{{', '.join(extent)}}},"
         f" .onto = &{PREFIX}nodes_{made.onto}, .division = {{{', '.join(made.divisions)}}},"
-        f" .later = {int(made.later)}}}; xmp_template_define(&{made.variable});"
+        f" .later = {int(made.later)}, .first_fastest = {int(made.round)}}}; xmp_template_define(&{made.variable});"
     )
     return text if made.in_block else at_start(f"template_{made.name}", one_line(text))
 
