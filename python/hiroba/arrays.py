@@ -18,11 +18,13 @@ from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 import numpy as np
 
 from hiroba import boxes, job, table
+from hiroba.assignments import watched_type
+from hiroba.epochs import Epoch, barrier
 from hiroba.job import library
 from hiroba.library import Error, Range, Statistics
 from hiroba.places import calling_place
 from hiroba.requests import Request
-from hiroba.watch import watch
+from hiroba.watch import watch, watch_assignment
 
 if TYPE_CHECKING:  # which takes as long to import as all that is here
     from numpy.typing import ArrayLike, DTypeLike
@@ -33,7 +35,16 @@ HOMES = {"fixed": 0, "first-touch": 1, "migrating": 2}
 Split = int | None | Sequence[int]
 
 
-class Array(np.ndarray):
+# Functions of NumPy that write into their first argument.
+WRITERS = {np.copyto, np.put, np.place, np.putmask, np.fill_diagonal}
+
+if TYPE_CHECKING:
+    Base = np.ndarray
+else:
+    Base = watched_type(watch_assignment) if job.size > 1 else np.ndarray
+
+
+class Array(Base):
     """A shared array, or a view of one."""
 
     if TYPE_CHECKING:  # NumPy's types say ndarray
@@ -115,12 +126,14 @@ class Array(np.ndarray):
         array = self._whole("redistribute")
         div, count = division(array.shape, split, on, "redistribute")
         library.sms_redistribute_on(array.address, (ctypes.c_int * (len(div) + 1))(*div, -1), on, count)
+        Epoch.begin()
 
     def free(self) -> None:
         """Frees the memory; this array and all its views raise an exception from now on. Collective."""
         array = self._whole("free")
         forget(array)
         library.sms_free(array.address)
+        Epoch.step()
 
     def stats(self) -> dict[str, int]:
         """What this rank has fetched, sent, ...: the counts of sms_statistics in sms.h."""
@@ -144,9 +157,19 @@ class Array(np.ndarray):
     # ---- what leaves shared memory is a plain array ----
 
     def __array_wrap__(self, result: Any, context: Any = None, return_scalar: bool = False) -> Any:
-        if isinstance(result, Array):
-            return result  # of an operation in place
+        if isinstance(result, Array):  # of an operation in place
+            if job.size > 1:
+                watch(result)
+            return result
         return result[()] if return_scalar else result
+
+    if job.size > 1:
+
+        def __array_function__(self, function: Any, types: Any, arguments: Any, more: Any) -> Any:
+            out = arguments[0] if function in WRITERS and arguments else more.get("out")
+            if isinstance(out, Array):
+                watch(out)
+            return super().__array_function__(function, types, arguments, more)
 
     def copy(self, order: Any = "C") -> Any:
         return np.asarray(self).copy(order)
@@ -180,12 +203,24 @@ def in_place(name: str) -> Callable[..., Any]:
     return operate
 
 
-OPERATORS = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and", "or", "xor", "matmul"]
-for each_operator in [*(f"__i{name}__" for name in OPERATORS), "partition", "sort"]:
-    setattr(Array, each_operator, in_place(each_operator))
+def assigned(name: str) -> property:
+    plain: Any = getattr(np.ndarray, name)
+
+    def assign(self: Array, value: Any) -> None:
+        if job.size > 1:
+            watch(self)
+        plain.__set__(self, value)
+
+    return property(plain.__get__, assign)
 
 
-class FreedArray(np.ndarray):
+for each_name in ("fill", "partition", "put", "setfield", "sort"):
+    setattr(Array, each_name, in_place(each_name))
+for each_name in ("flat", "real", "imag"):
+    setattr(Array, each_name, assigned(each_name))
+
+
+class FreedArray(Base):
     """What an array has become that was freed."""
 
     def __getattribute__(self, name: str) -> Any:
@@ -291,6 +326,7 @@ def empty(
     place, dim = calling_place(), table.folded(lengths)
     c_dim, c_div = (ctypes.c_int64 * (len(dim) + 1))(*dim, -1), (ctypes.c_int64 * (len(dim) + 1))(*div, -1)
     address = library.sms_mapalloc_large_at(c_dim, c_div, kind.itemsize, on, count, place.encode())
+    Epoch.step()
     if name:
         library.sms_name(address, name.encode())
     if (scalar := value_bytes(kind)) is not None:
@@ -335,7 +371,7 @@ def filled(out: Array, value: Any) -> Array:
     part = out.local if out.ndim == 0 else out[box]
     if part.size > 0:
         part[...] = value(box)
-    library.sms_barrier()
+    barrier()
     return out
 
 

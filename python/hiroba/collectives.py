@@ -17,6 +17,7 @@ import numpy as np
 
 from hiroba import table
 from hiroba.arrays import Array, view_at
+from hiroba.epochs import Epoch
 from hiroba.job import library, rank, size, stand_at
 from hiroba.library import INT, LONG, POINTER, Handle, declare
 from hiroba.places import calling_place
@@ -80,6 +81,7 @@ class Operation(NamedTuple):
     def run(self) -> Any:
         stand_at(calling_place())
         getattr(library, f"hiroba_{self.name}")(*self.words, ALL)
+        Epoch.step()
         return self.result()
 
     def start(self) -> Request:

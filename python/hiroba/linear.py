@@ -18,7 +18,7 @@ import numpy as np
 from hiroba import job, table
 from hiroba.arrays import Array, forget, of_memory
 from hiroba.collectives import TYPES, allgather
-from hiroba.job import library
+from hiroba.epochs import barrier
 from hiroba.library import INT, LONG, POINTER, TEXT, Error, declare, load_beside
 from hiroba.parallel import prange
 from hiroba.places import calling_place
@@ -198,7 +198,7 @@ class Operator:
         out = self.vector()
         with self.as_vector(x) as given:
             self.apply(given, out)
-        library.sms_barrier()
+        barrier()
         return out
 
     def free(self) -> None:
@@ -388,7 +388,7 @@ def solve(
     with a.as_vector(b) as right:
         words = (table.address_of(right), table.address_of(out), ctypes.byref(how))
         got = call("hiroba_solve", a.handle, *words)
-        library.sms_barrier()
+        barrier()
     reached = history[: min(got.iterations, most) + 1]
     return Solution(out, STATUS[got.status], got.iterations, got.products, got.residual, got.goal, reached)
 
@@ -464,7 +464,7 @@ def eigenpairs(
     pointers = (POINTER * count)(*map(table.address_of, vectors))
     words = (ctypes.byref(how), table.address_of(values), table.address_of(residuals), pointers)
     got = call("hiroba_eigenpairs", a.handle, *words)
-    library.sms_barrier()
+    barrier()
     for rest in vectors[got.count :]:
         rest.free()
     found = slice(0, got.count)

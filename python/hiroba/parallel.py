@@ -8,8 +8,8 @@ from typing import Any, NoReturn, SupportsIndex
 import numpy as np
 
 from hiroba import job, table
+from hiroba.epochs import Epoch, barrier, ordered
 from hiroba.job import library
-from hiroba.watch import Epoch
 
 __all__ = [
     "atomic_load",
@@ -27,16 +27,11 @@ __all__ = [
 LOCKS = 65536
 
 
-def barrier() -> None:
-    """Every rank reads after it what any rank has written before it. Collective."""
-    library.sms_barrier()
-    Epoch.barriers += 1
-
-
 def sync() -> None:
     """Publishes this rank's writes, and lets it read what others had published before they changed an atomic integer
     that this rank has used: for flags. Not collective."""
     library.sms_sync()
+    Epoch.step()
 
 
 class Lock:
@@ -50,11 +45,12 @@ class Lock:
 
     def __enter__(self) -> None:
         self._take(self._number)
-        Epoch.locks += 1
+        ordered.depth += 1
 
     def __exit__(self, *_: object) -> None:
-        Epoch.locks -= 1
+        ordered.depth -= 1
         self._give(self._number)
+        Epoch.step()
 
 
 def lock(number: int) -> Lock:

@@ -11,9 +11,21 @@ PACKAGE = __file__.rpartition("/")[0]
 def calling_frame() -> FrameType | None:
     """The innermost frame outside this package."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+    while frame is not None and is_ours(frame):
         frame = frame.f_back
     return frame
+
+
+def is_ours(frame: FrameType) -> bool:
+    return frame.f_code.co_filename.startswith(PACKAGE)
+
+
+def program_frame() -> FrameType | None:
+    """The innermost frame that is in no installed package, such as numpy, if there is one; else as calling_frame()."""
+    frame = first = calling_frame()
+    while frame is not None and (is_ours(frame) or "-packages/" in frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame or first
 
 
 def calling_place() -> str:

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from hiroba import job
+from hiroba.epochs import Epoch, ordered
 from hiroba.job import library
 from hiroba.library import INT, POINTER, SECTION_DIMS, TEXT, Section, declare
 from hiroba.places import calling_place
 from hiroba.table import address_of
-from hiroba.watch import Epoch
 
 __all__ = ["task", "taskwait"]
 
@@ -62,10 +62,13 @@ labels: dict[tuple[str, str], Label] = {}  # they live as long as the program
 @ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 def run(number: int) -> None:
     """Called by the thread that runs the task."""
+    ordered.depth += 1
     try:
         bodies.pop(number)()
     except BaseException as error:
         job.fail_with(error)
+    finally:
+        ordered.depth -= 1
 
 
 def section_of(view: np.ndarray) -> Section:
@@ -120,4 +123,4 @@ def taskwait() -> None:
     """Waits until all tasks of all ranks have ended; shared memory is then as after barrier(). Collective."""
     library.hiroba_taskwait_at(calling_place().encode())
     bodies.clear()
-    Epoch.barriers += 1
+    Epoch.begin()

@@ -1,81 +1,140 @@
 """The mistake that everybody makes once: `A += 1` on all ranks, which adds as many as there are ranks, or loses some.
-Operations in place on elements that are not this rank's own are noted in shared memory, with the number of barriers so
-far: two ranks that do the same, to the same elements, between two barriers, get a warning with the line.
+What ranks write is noted in shared memory, with the number of barriers so far: two ranks that write the same elements
+by the same line, between two barriers, get a warning.
 
-A line that has been right some times is not looked at any more, so it costs little."""
+A line is looked at when it is executed for the first times, and then less and less often, so it costs little. Looked at
+are assignments (assignments.py), operations in place and `out=` of ufuncs, and the methods and functions of NumPy that
+write, but not compiled loops."""
 
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 import zlib
+from types import CodeType, FrameType
+from typing import Any
 
 import numpy as np
 
-from hiroba import boxes, job, table
+from hiroba import job, table
+from hiroba.epochs import Epoch, ordered
 from hiroba.job import library
 from hiroba.library import Error
-from hiroba.places import calling_frame
+from hiroba.places import program_frame
 
-SLOTS = 512
-LOOKS = 4  # at each line
+SLOTS = 4096  # for notes, and for lines that there has been a warning about
+MOST_COUNTS = 1 << 16
+MANY = 4  # elements, one by one, are no flag that all ranks set
 
-
-class Epoch:
-    """What has happened since the start of the job."""
-
-    barriers = 0
-    locks = 0  # held now
-
-
-looked: dict[tuple[object, int], int] = {}  # how often, by code and line
+counts: dict[tuple[CodeType, int, int], int] = {}  # how often a statement has written as many elements
+repeated: dict[tuple[CodeType, int], set[int]] = {}  # elements that two ranks have assigned to, by statement
 must_be_right = os.environ.get("HIROBA_CHECK", "no") == "yes"
 
 
-def notes() -> int:
-    """The address of the notes, an array of the job. Collective, once."""
+def shared_slots() -> int:
+    """The address of the slots, an array of the job. Collective, once."""
     import ctypes
 
-    dim = (ctypes.c_int64 * 2)(SLOTS, -1)
-    return library.sms_mapalloc_large_at(dim, (ctypes.c_int64 * 2)(1, -1), 8, 0, 1, b"hiroba: operations in place")
+    dim = (ctypes.c_int64 * 2)(2 * SLOTS, -1)
+    return library.sms_mapalloc_large_at(dim, (ctypes.c_int64 * 2)(1, -1), 8, 0, 1, b"hiroba: notes of writes")
 
 
-first_note = notes() if job.size > 1 else 0
+first_slot = shared_slots() if job.size > 1 else 0
+
+
+def is_due(frame: FrameType, elements: int) -> bool:
+    """Counts a statement that writes some elements; returns whether to look at it. As often as in assignments.cpp."""
+    if len(counts) > MOST_COUNTS:
+        counts.clear()
+    statement = (frame.f_code, frame.f_lasti, elements)
+    count = counts[statement] = counts.get(statement, 0) + 1
+    return count <= 8 or count & (count - 1) == 0 or count & (count + 1) == 0
 
 
 def watch(view: np.ndarray) -> None:
-    """Called before an operation in place."""
-    frame = calling_frame()
-    if frame is None or Epoch.locks > 0:
-        return
-    line = (frame.f_code, frame.f_lineno)
-    count = looked[line] = looked.get(line, 0) + 1
-    if count > LOOKS or is_own(view):
+    """For an operation in place on a view, which the statement of the caller's caller does."""
+    if is_due(sys._getframe(2), view.size) and view.size > 0 and table.at(table.address_of(view)) is not None:
+        compare(view, "", lambda: True)
+
+
+def watch_assignment(array: np.ndarray, index: Any) -> None:
+    """For `array[index] = ...`, before it is carried out."""
+    frame = sys._getframe(1)
+    chosen = written(np.asarray(array), index if isinstance(index, tuple) else (index,))
+    if chosen is not None:
+        view, lists = chosen
+        compare(view, lists, lambda: view.size > 1 or bool(lists) or is_sum(frame) or is_one_of_many(frame, view))
+
+
+def written(plain: np.ndarray, index: tuple[Any, ...]) -> tuple[np.ndarray, str] | None:
+    """A view of what an assignment writes. Of indices that are lists only the first one is in it, and text says how
+    many there are. None if it writes nothing here, or is no valid index."""
+    lists = ""
+    try:
+        if any(isinstance(each, (list, np.ndarray)) for each in index):
+            firsts: list[Any] = []
+            for each in index:
+                firsts += first_of(each) if isinstance(each, (list, np.ndarray)) else [each]
+            lists = " ".join(str(np.shape(each)) for each in index if isinstance(each, (list, np.ndarray)))
+            index = tuple(firsts)
+        view = plain[index]
+        if not isinstance(view, np.ndarray):
+            view = plain[(*index, np.newaxis)]
+        is_here = view.size > 0 and table.at(table.address_of(view)) is not None
+        return (view, lists) if is_here else None
+    except (IndexError, TypeError, ValueError):
+        return None
+
+
+def first_of(index: Any) -> list[Any]:
+    """What a list selects first; an array of truth values takes an index for each of its axes."""
+    array = np.asarray(index)
+    if array.dtype == bool:
+        at = int(array.argmax())
+        if not array.flat[at]:
+            raise IndexError("nothing is selected")
+        return list(np.unravel_index(at, array.shape))
+    return [array.flat[0]]
+
+
+def is_sum(frame: FrameType) -> bool:
+    """Whether the assignment that is executed is `A[i] += x` or the like."""
+    import dis
+
+    before = [each for each in dis.get_instructions(frame.f_code) if each.offset < frame.f_lasti]
+    last = next((each for each in reversed(before) if each.opname not in ("SWAP", "CACHE")), None)
+    return last is not None and last.opname == "BINARY_OP" and last.argrepr.endswith("=")
+
+
+def is_one_of_many(frame: FrameType, view: np.ndarray) -> bool:
+    """Whether other ranks, too, have assigned to some elements by this statement. All ranks may set a flag."""
+    seen = repeated.setdefault((frame.f_code, frame.f_lasti), set())
+    seen.add(table.address_of(view))
+    return len(seen) >= MANY
+
+
+def compare(view: np.ndarray, lists: str, is_mistake: Any) -> None:
+    """Warns if another rank has written the same elements by the same line in this epoch."""
+    frame = program_frame()
+    if frame is None or ordered.depth > 0:
         return
     place = f"{frame.f_code.co_filename}:{frame.f_lineno}"
-    key = zlib.crc32(f"{place} {table.address_of(view)} {view.shape}".encode())
-    other = note(first_note + 8 * (key % SLOTS), (Epoch.barriers + 1) << 32 | (key & 0xFFFF0000) | job.rank)
-    if other is None:
+    address = table.address_of(view)
+    key = zlib.crc32(f"{place} {address} {view.shape} {view.strides} {lists}".encode())
+    other = note(first_slot + 8 * (key % SLOTS), Epoch.number() << 32 | (key & 0xFFFF0000) | (job.rank + 1))
+    if other is None or not is_mistake():
         return
+    array = table.at(address)
     text = (
-        f"ranks {other} and {job.rank} both do this to the same elements of a shared array, so it is done twice, or "
-        "partly lost. Use A.local, `for _ in hiroba.single():`, or a lock"
+        f"ranks {min(other, job.rank)} and {max(other, job.rank)} both do this to the same elements of array "
+        f"{array.name if array else ''}, between two barriers, so it is done twice, or partly lost. Use A.local, "
+        "`for _ in hiroba.single():`, or a lock"
     )
     if must_be_right:
         raise Error(text)
-    warnings.warn_explicit(text, RuntimeWarning, frame.f_code.co_filename, frame.f_lineno)
-
-
-def is_own(view: np.ndarray) -> bool:
-    """Whether all elements are this rank's, or in private memory."""
-    array = table.at(table.address_of(view))
-    if array is None or view.size == 0:
-        return True
-    runs = table.runs_if_box(view, array)
-    if runs is None:
-        return False
-    part = boxes.part_of(runs, view.ndim, *array.box(job.rank))
-    return all(each.stop - each.start == n for each, n in zip(part, view.shape, strict=True))
+    if is_first_to_warn(zlib.crc32(place.encode())):
+        warnings.warn_explicit(text, RuntimeWarning, frame.f_code.co_filename, frame.f_lineno)
 
 
 def note(address: int, mine: int) -> int | None:
@@ -83,4 +142,10 @@ def note(address: int, mine: int) -> int | None:
     before = library.sms_atomic_load(address)
     while (seen := library.sms_compare_swap(address, before, mine)) != before:
         before = seen
-    return before & 0xFFFF if before >> 16 == mine >> 16 and before != mine else None
+    return (before & 0xFFFF) - 1 if before >> 16 == mine >> 16 and before != mine else None
+
+
+def is_first_to_warn(line: int) -> bool:
+    """Whether no rank has warned about this line."""
+    before = library.sms_compare_swap(first_slot + 8 * (SLOTS + line % SLOTS), 0, line | 1 << 32)
+    return before != line | 1 << 32

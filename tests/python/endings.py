@@ -152,6 +152,11 @@ def adds_on_all_ranks() -> None:
         hiroba.barrier()
 
 
+def assigns_on_all_ranks() -> None:
+    A[:] = A + 1
+    hiroba.barrier()
+
+
 def handlers_later() -> None:
     """Handlers of the signals by which absent pages are noticed, set by the program."""
 
@@ -201,7 +206,7 @@ def loaded_late() -> None:
 def races() -> None:
     A[10] = me
     hiroba.barrier()
-    np.add(A[:600], 1, out=A[:600])
+    np.add(A[me:600], 1, out=A[me:600])
     hiroba.barrier()
 
 

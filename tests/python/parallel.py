@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import threading
 import time
-import warnings
 
 import hiroba
 import numpy as np
@@ -161,35 +159,6 @@ def other_threads_run_while_one_waits() -> None:
     assert n == 1 or counted[0] > 3, counted
 
 
-def done_twice() -> None:
-    """`a += 1` on all ranks is found; what is right is not."""
-    a = hiroba.zeros(4000)
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("always")
-        part = a.local
-        part += 1
-        hiroba.barrier()
-        for _ in hiroba.single():
-            a += 1
-        with hiroba.lock(9):
-            a += 1
-        hiroba.barrier()
-        block = a[len(a) // n * me :][: len(a) // n]
-        block += 1
-        hiroba.barrier()
-    assert not found, [str(each.message) for each in found]
-    if os.environ.get("HIROBA_CHECK") == "yes":  # which ends the job here: test_endings.py
-        return
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("always")
-        a += 1
-        hiroba.barrier()
-    counts = hiroba.allreduce(len(found))
-    assert counts == max(0, n - 1), counts
-    assert not found or ("done twice" in str(found[0].message) and found[0].filename == __file__)
-    a.free()
-
-
 for test in (
     loops,
     locks_and_atomics,
@@ -197,7 +166,6 @@ for test in (
     arrays_in_objects,
     started,
     other_threads_run_while_one_waits,
-    done_twice,
 ):
     test()
 if me == 0:

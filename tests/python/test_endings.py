@@ -140,7 +140,7 @@ class Endings(unittest.TestCase):
         self.assertIn("a child that this rank has made by fork", job.stderr)
 
     def test_what_all_ranks_add_is_an_error_under_check(self) -> None:
-        for case in ("adds_on_all_ranks", "sorts_on_all_ranks"):
+        for case in ("adds_on_all_ranks", "assigns_on_all_ranks", "sorts_on_all_ranks"):
             job = self.run_case(case, CHECK="yes")
             self.assertEqual(job.returncode, 1, job.stderr)
             self.assertRegex(job.stderr, r"endings\.py:\d+: .*Error: ranks \d and \d both do this to the same elements")
