@@ -5,7 +5,7 @@ endif()
 find_program(GFORTRAN gfortran)
 set(openmp_programs "openmp:openmp.c:cc" "openmp_constructs:openmp_constructs.c:cc"
   "openmp_streams:openmp_streams.cpp:g++" "openmp_regions:openmp_regions.c:cc" "openmp_tasks:openmp_tasks.cpp:g++"
-  "openmp_task_settings:openmp_task_settings.cpp:g++")
+  "openmp_task_settings:openmp_task_settings.cpp:g++" "openmp_waits:openmp_waits.c:cc")
 if(GFORTRAN)
   list(APPEND openmp_programs "openmp_fortran:openmp_fortran.f90:gfortran")
 endif()
@@ -62,9 +62,15 @@ foreach(line "one_node 2 1 1" "four 4 1 1" "threads 2 1 2" "two_nodes 2 2 1" "th
   with(${test} TIMEOUT=30 ${words})
   set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT "OMP_NUM_THREADS=${threads}")
 endforeach()
+# Threads that wait for each other, and share a core.
+foreach(nodes 1 2)
+  set(test programs.openmp_waits.nodes_${nodes})
+  hiroba_run_test(${test} 2 ${nodes} ${CMAKE_BINARY_DIR}/tests/programs/openmp_waits MATCH "^ok$" SECONDS 60)
+  set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT "OMP_NUM_THREADS=1")
+endforeach()
 # Without hirobarun they are OpenMP programs.
 foreach(line "openmp word" "openmp_constructs" "openmp_streams" "openmp_fortran" "openmp_tasks 7"
-    "openmp_task_settings")
+    "openmp_task_settings" "openmp_waits")
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words program)
   if(TARGET ${program}_program)

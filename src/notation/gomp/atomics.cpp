@@ -1,5 +1,7 @@
 // Atomic operations of programs compiled with -fno-inline-atomics: performed at the home of the object. Those with an
 // order are releases and acquires of shared memory, too.
+#include <sched.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -33,8 +35,19 @@ class Ordered {
   int order_;
 };
 
+// Called at each look at an object. A thread that waits for another one looks at the same object again and again: now
+// and then it lets others have the core, which the one that it waits for may need.
+void look(const volatile void* object) {
+  constexpr int most = 1000;  // a look takes nanoseconds, to give up the core some hundred
+  thread_local const volatile void* last __attribute__((tls_model("initial-exec"))) = nullptr;
+  thread_local int looks __attribute__((tls_model("initial-exec"))) = 0;
+  if (object != last) last = object, looks = 0;
+  else if (++looks == most) looks = 0, sched_yield();
+}
+
 template <typename T>
 T load(const volatile void* object, int order) {
+  look(object);
   const Ordered ordered(object, order);
   void* const at = const_cast<void*>(object);
   if (!words::is_far(at)) return __atomic_load_n(static_cast<T*>(at), __ATOMIC_SEQ_CST);
@@ -72,6 +85,7 @@ bool compare_exchange(volatile void* object, void* expected, T desired, int orde
   if (words::is_far(at)) old = static_cast<T>(words::swap_far(at, sizeof(T), wanted, desired));
   else __atomic_compare_exchange_n(static_cast<T*>(at), &old, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
   if (old == wanted) return true;
+  look(object);
   std::memcpy(expected, &old, sizeof old);
   return false;
 }
