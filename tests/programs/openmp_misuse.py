@@ -1,6 +1,7 @@
 """usage: openmp_misuse.py HIROBARUN HIROBACC FOLDER: mistakes with OpenMP programs over ranks, and their messages."""
 
 import os
+import shutil
 import subprocess
 import sys
 import unittest
@@ -124,14 +125,23 @@ int main(void) {
   return 0;
 }
 """
+FILE = """
+program file
+  !$omp parallel
+  !$omp end parallel
+  print '(a)', 'before'
+  open (unit=7, file='no/such/folder/file')
+  write (7, *) 'something'
+end program
+"""
 
 
 class Misuse(unittest.TestCase):
-    def build(self, name: str, text: str, *flags: str) -> str:
+    def build(self, name: str, text: str, *flags: str, suffix: str = "c") -> str:
         FOLDER.mkdir(exist_ok=True, parents=True)
-        source = FOLDER / f"{name}.c"
+        source = FOLDER / f"{name}.{suffix}"
         source.write_text(text)
-        words = [HIROBACC, "-O1", "-w", *flags, str(source), "-o", str(FOLDER / name)]
+        words = [HIROBACC, *flags, "-O1", "-w", str(source), "-o", str(FOLDER / name)]
         subprocess.run(words, check=True, timeout=60)
         return str(FOLDER / name)
 
@@ -203,6 +213,14 @@ class Misuse(unittest.TestCase):
         self.assertEqual(status, 0, output)
         self.assertIn("start programs by posix_spawn()", output)
         self.assertIn("a program of another process", output)
+
+    @unittest.skipUnless(shutil.which("gfortran"), "needs gfortran")
+    def test_an_error_of_fortran(self) -> None:
+        program = self.build("file", FILE, "--cc", "gfortran", "-fopenmp-nodes", suffix="f90")
+        status, output = self.run_job("-n", "2", program)
+        self.assertEqual(status, 2, output)
+        self.assertIn("before\n", output)
+        self.assertIn("Cannot open file 'no/such/folder/file'", output)
 
     def test_a_stack_that_overflows(self) -> None:
         program = self.build("deep", DEEP, "-fopenmp-nodes")

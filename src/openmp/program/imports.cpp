@@ -31,12 +31,19 @@ void read(const ElfW(Dyn) * entry, Dynamic& out) {
   }
 }
 
-// The executable is the first object.
-int find_entries(dl_phdr_info* object, size_t, void* out) {
+struct Search {
+  std::string_view library;
+  DynamicTable found;
+};
+
+// The executable has no name, and is the first object.
+int find_table(dl_phdr_info* object, size_t, void* search) {
+  auto& [library, found] = *static_cast<Search*>(search);
+  const std::string_view name = object->dlpi_name;
+  if (!library.empty() && name.find(library) == std::string_view::npos) return 0;
   for (int i = 0; i < object->dlpi_phnum; ++i)
     if (object->dlpi_phdr[i].p_type == PT_DYNAMIC)
-      *static_cast<const ElfW(Dyn)**>(out) =
-          reinterpret_cast<const ElfW(Dyn)*>(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr);
+      found = {reinterpret_cast<const ElfW(Dyn)*>(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr), object->dlpi_addr};
   return 1;
 }
 
@@ -46,15 +53,15 @@ bool matches(std::string_view called, std::string_view name) {
 
 }  // namespace
 
-const ElfW(Dyn) * dynamic_entries() {
-  const ElfW(Dyn)* entries = nullptr;
-  dl_iterate_phdr(find_entries, &entries);
-  return entries;
+DynamicTable dynamic_table(std::string_view library) {
+  Search search = {library, {}};
+  dl_iterate_phdr(find_table, &search);
+  return search.found;
 }
 
 bool imports(std::initializer_list<std::string_view> names) {
   Dynamic program;
-  read(dynamic_entries(), program);
+  read(dynamic_table().entries, program);
   for (const Dynamic::Relocations& part : {program.calls, program.data})
     for (size_t i = 0; i < part.bytes / sizeof *part.first; ++i) {
       const ElfW(Sym)& symbol = program.symbols[ELF64_R_SYM(part.first[i].r_info)];

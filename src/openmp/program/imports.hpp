@@ -1,8 +1,9 @@
-// The executable tells the dynamic linker which functions of libraries it calls, in a table that is read here.
+// Executables and libraries have a table for the dynamic linker, which tells which functions of libraries they call.
 #pragma once
 
 #include <link.h>
 
+#include <cstdint>
 #include <initializer_list>
 #include <string_view>
 
@@ -12,7 +13,11 @@ namespace hiroba::openmp {
 // begin so.
 bool imports(std::initializer_list<std::string_view> names);
 
-// Returns the executable's table, which ends with DT_NULL; null if it has none.
-const ElfW(Dyn) * dynamic_entries();
+struct DynamicTable {
+  const ElfW(Dyn) * entries = nullptr;  // ends with DT_NULL; null if there is none
+  uint64_t base = 0;                    // where the object lies; addresses of its functions are relative to it
+};
+// Returns the table of the executable, or of a library, by a part of its file's name.
+DynamicTable dynamic_table(std::string_view library = {});
 
 }  // namespace hiroba::openmp
