@@ -26,8 +26,9 @@ struct Member {
     int thread = 0, threads = 0;
     int active = 0;  // 1: it has several threads, of which libgomp knows one
   } outer;
-  bool spans = false;   // the team has the threads of all ranks
-  bool inside = false;  // of such a team, in a team of this rank
+  bool spans = false;           // the team has the threads of all ranks
+  const void* frame = nullptr;  // the stack of the region's function begins below it
+  bool inside = false;          // of such a team, in a team of this rank
   int thread = 0, threads = 1;
   int local = 0, locals = 1;  // the same within the rank
   uint64_t shares = 0;        // shared loops and sections since the last barrier; the same in all threads

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
+#include <utility>
 
 #include "base/log.hpp"
 #include "base/record/record.hpp"
@@ -101,12 +102,20 @@ bool Regions::may_span() const {
 }
 
 // Functions of libraries use the libraries' own variables, which are not shared.
-int Regions::team(Function function, unsigned asked) const {
+int Regions::team(Function function, unsigned asked) {
   const auto at = reinterpret_cast<uint64_t>(function);
   if (!may_span() || at < program_.begin || at >= program_.end || HIROBA_REAL(omp_get_max_active_levels)() == 0)
     return 0;
   int threads = asked != 0 ? static_cast<int>(asked) : requested_threads != 0 ? requested_threads : all_threads_;
-  threads = std::min(threads, std::max(all_threads_, most_ * memory_->job().nranks));
+  const int most = std::max(all_threads_, most_ * memory_->job().nranks);
+  if (threads > most) {
+    if (!std::exchange(told_of_most_, true))
+      log_line(
+          "a parallel region asks for %d threads, and gets %d, for which the ranks have stacks; more: hirobarun "
+          "--threads %d",
+          threads, most, (threads + memory_->job().nranks - 1) / memory_->job().nranks);
+    threads = most;
+  }
   if (const int limit = RegionSettings::construct_limit(); limit != 0) threads = std::min(threads, limit);
   return threads >= memory_->job().nranks ? threads : 0;
 }
@@ -232,6 +241,7 @@ void Regions::Share::run_member(void* argument) {
 void Regions::Share::run_function(void* argument) {
   const Share& share = *static_cast<Share*>(argument);
   Tasks& tasks = share.regions.tasks_;
+  member.frame = __builtin_frame_address(0);
   tasks.begin_member();
   share.work.function(share.work.data);
   tasks.end_all();

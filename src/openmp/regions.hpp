@@ -73,7 +73,7 @@ class Regions {
 
   // Returns the number of threads of a region of this function, which asks for `asked` threads (0: any), if it is for
   // all ranks; else 0.
-  int team(Function function, unsigned asked) const;
+  int team(Function function, unsigned asked);
   // Returns true if this thread may begin regions of all ranks.
   bool may_span() const;
   void run(const Work& work);
@@ -145,6 +145,7 @@ class Regions {
   std::vector<int> team_;  // threads of each rank in the region
   int all_threads_ = 1;
   int most_ = 1;  // threads of a rank
+  bool told_of_most_ = false;
   uint64_t barriers_ = 0;
   uint64_t shares_ = 0;  // loops since the last barrier of the region that has ended
 };

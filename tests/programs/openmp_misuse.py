@@ -41,6 +41,45 @@ int main(void) {
 }
 """
 
+JUMP = """
+#include <omp.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+static jmp_buf outside;
+static int within(void) {
+  jmp_buf here;
+  volatile int tries = 0;
+  if (setjmp(here) < 3) {
+    ++tries;
+    longjmp(here, tries);
+  }
+  return tries;
+}
+int main(int argc, char** argv) {
+  int tries = within();
+  if (setjmp(outside) != 0) return 7;
+#pragma omp parallel reduction(+ : tries)
+  {
+    tries += within();
+    if (argc > 1 && omp_get_thread_num() == atoi(argv[1])) longjmp(outside, 1);
+  }
+  printf("%d\\n", tries - 3 * omp_get_max_threads());
+}
+"""
+MANY = """
+#include <omp.h>
+#include <stdio.h>
+int main(void) {
+  int threads = 0;
+  for (int i = 0; i < 2; ++i) {
+#pragma omp parallel num_threads(300)
+#pragma omp single
+    threads = omp_get_num_threads();
+  }
+  printf("%d\\n", threads);
+}
+"""
 FORK = """
 #include <errno.h>
 #include <stdio.h>
@@ -227,6 +266,30 @@ class Misuse(unittest.TestCase):
         status, output = self.run_job("-n", "2", program)
         self.assertNotEqual(status, 0, output)
         self.assertIn("the stack of a thread", output)
+
+    def test_stacks_without_room(self) -> None:
+        program = self.build("roomy", COUNT, "-fopenmp-nodes")
+        status, output = self.run_job("-n", "2", "env", "OMP_STACKSIZE=200G", program)
+        self.assertEqual(status, 1, output)
+        self.assertRegex(output, r"no room for .*stacks for \d+ threads, of 204800 MiB each: lower OMP_STACKSIZE")
+
+    def test_more_threads_than_stacks(self) -> None:
+        program = self.build("many", MANY, "-fopenmp-nodes")
+        status, output = self.run_job("-n", "2", "--threads", "1", program)
+        self.assertEqual(status, 0, output)
+        self.assertEqual(output.splitlines()[0], "128")
+        self.assertRegex(output, r"asks for 300 threads, and gets 128, .* hirobarun --threads 150")
+        self.assertEqual(output.count("300 threads"), 1)
+
+    def test_longjmp(self) -> None:
+        program = self.build("jumps", JUMP, "-fopenmp-nodes", "-g")
+        for nodes in "12":
+            words = ["-n", "2", "--nodes", nodes, "--threads", "1", program]
+            self.assertEqual(self.run_job(*words), (0, "3\n"))
+            for thread in "01":
+                status, output = self.run_job(*words, thread)
+                self.assertEqual(status, 1, output)
+                self.assertRegex(output, rf"rank {thread}: longjmp\(\) leaves a parallel region, at .*jumps.c:22")
 
     def test_what_hirobarun_gives_is_lost(self) -> None:
         program = self.build("lost", COUNT, "-fopenmp-nodes")

@@ -8,10 +8,12 @@
 #include <memory>
 #include <string>
 
+#include "base/shown.hpp"
+
 namespace hiroba {
 
 // Returns "main (stencil.c:41)", "main (in stencil)", or "0x401136 (in stencil)"; the text of a line of Python.
-std::string source_location(const void* code);
+[[HIROBA_SHOWN]] std::string source_location(const void* code);
 
 // Returns the location of the program's code that has called the library, in Python its line; "" if the program has
 // returned from main.

@@ -45,7 +45,11 @@ Status Stacks::allocate(Memory& memory, int most) {
       "the stack of a thread has overflowed; give it more by OMP_STACKSIZE, as in OMP_STACKSIZE=64M, or by ulimit -s";
   request.sparse = true;
   void* all = nullptr;
-  HIROBA_TRY(memory.arrays().allocate(request, all));
+  if (const Status status = memory.arrays().allocate(request, all); !status.ok())
+    return Status::error(
+        "%s; each rank has stacks for %d threads, of %lu MiB each: lower OMP_STACKSIZE, ulimit -s, or the "
+        "number of threads",
+        status.message().c_str(), most, bytes_ >> 20);
   mine_ = static_cast<char*>(all) + static_cast<uint64_t>(job.rank) * each;
   for (int i = 0; i < most; ++i) mprotect(mine_ + static_cast<uint64_t>(i) * bytes_, page_bytes, PROT_NONE);
   return {};
