@@ -2,8 +2,7 @@
 
 cases.py stencil | numpy-stencil ELEMENTS    A[1:-1] = (A[:-2] + A[2:]) / 2: seconds of one
 cases.py sum | preload-sum ELEMENTS          rank 0 reads the array of rank 1 for the first time
-cases.py jacobi POINTS STEPS                 Jacobi with numba: see jacobi.c
-cases.py import | numpy-import               seconds from the start of the process to its end are the harness's"""
+cases.py jacobi POINTS STEPS                 Jacobi with numba: see jacobi.c"""
 
 from __future__ import annotations
 
@@ -117,10 +116,6 @@ def main(case: str, *words: str) -> None:
             read(numbers[0], case == "preload-sum")
         case "jacobi":
             jacobi(numbers[0], numbers[1])
-        case "import":
-            import hiroba
-
-            assert hiroba.rank >= 0
 
 
 main(*sys.argv[1:])

@@ -17,6 +17,7 @@ import harness
 from harness import ROOT, BenchmarkError, Contestant, Samples, Target
 
 CASES = Path(__file__).with_name("cases.py")
+START = "import hiroba, numpy; hiroba.rank"  # in the order of a sorted list of imports
 
 
 def launched(build: Path, ranks: int, nodes: int = 1) -> list[str | Path]:
@@ -24,10 +25,14 @@ def launched(build: Path, ranks: int, nodes: int = 1) -> list[str | Path]:
 
 
 def python(build: Path, label: str, case: str, *words: str, ranks: int = 0, nodes: int = 1) -> Contestant:
+    return interpreter(build, label, [CASES, case, *words], ranks, nodes)
+
+
+def interpreter(build: Path, label: str, words: list[str | Path], ranks: int = 0, nodes: int = 1) -> Contestant:
     """Under hirobarun if there are ranks."""
     launcher = launched(build, ranks, nodes) if ranks else []
     paths = {"PYTHONPATH": str(ROOT / "python"), "LD_LIBRARY_PATH": str(build / "lib")}
-    return Contestant(label, [*launcher, sys.executable, CASES, case, *words], paths)
+    return Contestant(label, [*launcher, sys.executable, *words], paths)
 
 
 def matches(build: Path, small: bool) -> dict[str, list[Contestant]]:
@@ -43,9 +48,10 @@ def matches(build: Path, small: bool) -> dict[str, list[Contestant]]:
             python(build, "sum", "sum", elements, ranks=2, nodes=2),
         ],
         "start": [
-            python(build, "import numpy", "numpy-import"),
-            python(build, "import hiroba", "import"),
-            python(build, "import hiroba, 4 ranks", "import", ranks=4),
+            interpreter(build, "import numpy", ["-c", "import numpy"]),
+            interpreter(build, "import hiroba", ["-c", START]),
+            interpreter(build, "import hiroba, 1 rank", ["-c", START], ranks=1),
+            interpreter(build, "import hiroba, 4 ranks", ["-c", START], ranks=4),
         ],
     }
     if importlib.util.find_spec("numba") is not None:
@@ -81,6 +87,7 @@ def targets(samples: dict[str, Samples]) -> list[Target]:
         Target("stencil, 2 ranks of one node / NumPy", stencil.ratio("2 ranks", "NumPy"), 0.6),
         Target("first A.sum() / preload and sum", read.ratio("sum", "preload and sum"), 1.3),
         Target("import hiroba - import numpy", start.median("import hiroba") - plain, 0.15, unit=" s"),
+        Target("import hiroba, 1 rank - import numpy", start.median("import hiroba, 1 rank") - plain, 0.15, unit=" s"),
         Target("start of 4 ranks - import numpy", start.median("import hiroba, 4 ranks") - plain, 0.5, unit=" s"),
     ]
     if "jacobi" in samples:

@@ -6,13 +6,17 @@
     hiroba.barrier()                # now all ranks read what all have written
 
 The job starts when the first name of this module is used, so that hirobacc, which is a part of the package, needs no
-NumPy and starts none."""
+NumPy and starts none. It imports nothing but sys, because the interpreter may be executed again (preload.py)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import sys
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any
+
     from hiroba.arrays import *  # noqa: F403
     from hiroba.collectives import *  # noqa: F403
     from hiroba.files import *  # noqa: F403
@@ -27,7 +31,7 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"  # that of the library, which is compared at the start
 
 MODULES = ("job", "arrays", "parallel", "collectives", "whole", "fourier", "tasks", "files", "linear", "mpi")
-OTHER = ("commands", "compiler", "devices", "notebook", "report")  # parts of the package that start no job
+OTHER = ("commands", "compiler", "devices", "notebook", "preload", "report")  # parts of the package that start no job
 
 
 if not TYPE_CHECKING:  # for which names that are not there are errors
@@ -63,3 +67,20 @@ def load_ipython_extension(shell: Any) -> None:
 def __dir__() -> list[str]:
     start()
     return sorted(globals())
+
+
+def is_statement_of_program(frame: FrameType | None) -> bool:
+    """Whether the module whose code `frame` executes is imported by `import hiroba`, or by its names, in the program's
+    own file; not by an import of a part that starts no job, such as hiroba.compiler."""
+    while frame is not None and frame.f_code.co_filename.startswith("<frozen importlib"):
+        frame = frame.f_back
+    if frame is None or frame.f_globals.get("__name__") != "__main__":
+        return False
+    names = frame.f_code.co_names
+    return "hiroba" in names and not any(name.startswith("hiroba.") for name in names)
+
+
+if is_statement_of_program(sys._getframe(1)):
+    from hiroba import preload
+
+    preload.at_import()

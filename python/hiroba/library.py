@@ -1,8 +1,6 @@
 """libhiroba, loaded by ctypes: its functions, and the errors of calls.
 
-The library must be in the process before the C library's functions are bound: it replaces those that make system calls
-on memory that may be on another node, and sigaction(). So it is preloaded: `hirobarun` does so for Python; otherwise
-the interpreter is executed once more, with the same arguments, when the job starts.
+It is preloaded: preload.py says why.
 
 ctypes releases the interpreter's lock in each call, so other threads of Python run while one waits."""
 
@@ -11,18 +9,10 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
-import sys
-from typing import TYPE_CHECKING, NoReturn
 
 import hiroba
 from hiroba.places import PACKAGE
-
-if TYPE_CHECKING:
-    import pathlib
-
-TUNABLES = "glibc.rtld.optional_static_tls=4096"  # docs/dependencies.md, jemalloc
-STARTED_AGAIN = "HIROBA_PYTHON_PRELOADED"
-OF_RANK = "PYTHON_HIROBA_PROCESS"  # the process that is a rank; no option of the library
+from hiroba.preload import OF_RANK, beside, execute_again, forget_preload, path
 
 INT, LONG, POINTER, TEXT = ctypes.c_int, ctypes.c_int64, ctypes.c_void_p, ctypes.c_char_p
 
@@ -116,28 +106,9 @@ FUNCTIONS = {
 }
 
 
-def path() -> str:
-    """Where the library is: beside an installed package, in a wheel, or where the system looks for libraries."""
-    import pathlib
-
-    here = pathlib.Path(__file__).resolve().parent
-    for file in (here / "native" / "lib" / "libhiroba.so", here.parents[2] / "libhiroba.so", *built(here)):
-        if file.exists():
-            return str(file)
-    return "libhiroba.so"
-
-
-def built(here: pathlib.Path) -> list[pathlib.Path]:
-    """A tree that is used in place: that of the shell's paths, `./dev env`."""
-    folders = os.environ.get("LD_LIBRARY_PATH", "").split(":")
-    return [here.joinpath(folder, "libhiroba.so") for folder in folders if folder]
-
-
 def load_beside(name: str) -> ctypes.CDLL:
     """Loads another library of the same installation."""
-    import pathlib
-
-    return ctypes.CDLL(str(pathlib.Path(path()).with_name(name)))
+    return ctypes.CDLL(beside(name))
 
 
 def is_preloaded() -> bool:
@@ -190,37 +161,3 @@ def declare(library: ctypes.CDLL, functions: dict[str, tuple]) -> None:
     for name, (result, *arguments) in functions.items():
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
-
-
-def execute_again() -> NoReturn:
-    words = list(sys.orig_argv)
-    if STARTED_AGAIN in os.environ:
-        raise ImportError(
-            f"{path()} cannot be preloaded: is it there, and is {sys.executable} a program that takes LD_PRELOAD?"
-        )
-    if "ipykernel" in sys.modules:
-        raise ImportError(
-            "the kernel of a notebook is no rank of a job: %load_ext hiroba, and begin cells with %%hiroba -n 2"
-        )
-    if hasattr(sys, "ps1") or len(words) == 1 or "-" in words[1:2]:
-        raise ImportError(
-            "hiroba must be loaded before Python: start this interpreter by `hirobarun -n 1`, or with the variables "
-            f"LD_PRELOAD={path()} GLIBC_TUNABLES={TUNABLES}"
-        )
-    for stream in (sys.stdout, sys.stderr):
-        stream.flush()
-    before = os.environ.get("LD_PRELOAD")
-    os.environ["LD_PRELOAD"] = path() if not before else f"{path()}:{before}"
-    os.environ.setdefault("GLIBC_TUNABLES", TUNABLES)
-    os.environ[STARTED_AGAIN] = "yes"
-    os.execv(sys.executable, [sys.executable, *words[1:]])
-
-
-def forget_preload() -> None:
-    """Programs that this one starts are no ranks, so they do not get the library."""
-    os.environ.pop(STARTED_AGAIN, None)
-    rest = [each for each in os.environ.get("LD_PRELOAD", "").split(":") if "libhiroba" not in each]
-    if any(rest):
-        os.environ["LD_PRELOAD"] = ":".join(rest)
-    else:
-        os.environ.pop("LD_PRELOAD", None)

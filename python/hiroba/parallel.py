@@ -78,6 +78,7 @@ class Single:
         self._rank = rank
 
     def __iter__(self) -> Iterator[int]:
+        barrier()
         if job.rank == self._rank:
             yield self._rank
         barrier()
@@ -90,7 +91,8 @@ class Single:
 
 
 def single(rank: int = 0) -> Single:
-    """`for _ in hiroba.single(): ...`: one rank executes the body; then comes a barrier. Collective."""
+    """`for _ in hiroba.single(): ...`: one rank executes the body, after what all have written before, and before what
+    they do after it: there is a barrier before and one after the body. Collective."""
     return Single(rank)
 
 

@@ -146,6 +146,26 @@ def spawns() -> None:
     print("well")
 
 
+def sum_of(part: slice) -> float:
+    return float(plain_part[part].sum())
+
+
+def pools_of_forks() -> None:
+    """Children that fork() makes, as multiprocessing does by default on Linux, compute with what is on this node."""
+    import multiprocessing
+
+    A.local[...] = 1 + me
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        sums = pool.map(sum_of, [slice(0, 100), slice(100, len(plain_part))])
+    assert sum(sums) == (1 + me) * len(plain_part), sums
+    hiroba.barrier()
+    assert A.sum() == A.size * (hiroba.size + 1) / 2
+    print("well")
+
+
+plain_part = np.asarray(A.local)
+
+
 def adds_on_all_ranks() -> None:
     for array in (A,):
         array += 1

@@ -2,8 +2,9 @@
 is in shared memory, at another rank where there is one. Each rank runs all tests, with arrays of its own: a piece of
 one large array is the room for those of a test. Prints `done` if just those tests fail that numpy_suite.txt names.
 
-Usage: hirobarun python3 numpy_suite.py [--plain] [--record FILE] TESTS..., such as _core/tests/test_indexing.py, or
-the folder of array_api_tests, with ARRAY_API_TESTS_MODULE=numpy.
+Usage: hirobarun python3 numpy_suite.py [--plain] [--record FILE] TESTS... [OPTIONS OF PYTEST], such as
+_core/tests/test_indexing.py, or the folder array_api_tests of https://github.com/data-apis/array-api-tests, with its
+submodule, ARRAY_API_TESTS_MODULE=numpy, and --derandomize --disable-deadline.
 --plain: a subclass of ndarray without any difference instead, of which nothing is expected. --record: a file for the
 names of tests that fail. Exits with 77 without pytest and hypothesis, which NumPy's tests need."""
 
@@ -121,14 +122,14 @@ def main() -> int:
     parser.add_argument("--plain", action="store_true")
     parser.add_argument("--record", type=pathlib.Path)
     parser.add_argument("tests", nargs="+")
-    arguments = parser.parse_args()
+    arguments, of_pytest = parser.parse_known_args()
     room = PlainRoom() if arguments.plain else Room()
     for name in MAKERS:
         setattr(np, name, replaced(getattr(np, name), room))
     plugin = Plugin(room)
     files = [str(FOLDER / each) for each in arguments.tests]
     options = ["-q", "-m", "not slow", "--tb=line", "-W", "ignore", "-p", "no:cacheprovider", f"--rootdir={FOLDER}"]
-    pytest.main([*options, *files], [plugin])
+    pytest.main([*options, *of_pytest, *files], [plugin])
     if arguments.record and hiroba.rank == 0:
         arguments.record.write_text("".join(f"{name}\n" for name in sorted(plugin.failed)))
     if arguments.plain:

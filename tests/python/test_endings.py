@@ -134,6 +134,9 @@ class Endings(unittest.TestCase):
         self.works("spawns")
         self.works("spawns", python=True)
 
+    def test_pools_of_forks(self) -> None:
+        self.works("pools_of_forks")
+
     def test_fork(self) -> None:
         job = self.run_case("forks")
         self.assertEqual(job.returncode, 0, job.stderr)
@@ -178,6 +181,16 @@ class Endings(unittest.TestCase):
             [sys.executable, "-c", code, "x y"], capture_output=True, text=True, timeout=30, check=False
         )
         self.assertEqual(job.stdout, "1 5.0 ['x y']\n", job.stderr)
+
+    def test_what_comes_after_the_import_is_done_once(self) -> None:
+        for code, times in (
+            ("import hiroba\nprint('begins')\nhiroba.rank", 1),
+            ("from hiroba import rank\nprint('begins')", 1),
+            ("print('begins')\nfrom importlib import import_module\nimport_module('hiroba').rank", 2),
+            ("print('begins')\nfrom hiroba.compiler import command", 1),
+        ):
+            job = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=False)
+            self.assertEqual(job.stdout, "begins\n" * times, (code, job.stderr))
 
     def test_an_interpreter_that_waits_for_lines_is_refused(self) -> None:
         job = subprocess.run(
