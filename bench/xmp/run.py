@@ -1,5 +1,6 @@
 """XcalableMP's global view: loops over aligned arrays beside loops over private ones, gmove beside a put into a coarray
-and beside MPI_Alltoallw, the Himeno benchmark beside MPI, and how long hirobacc takes for many directives.
+and beside MPI_Alltoallw, reflect of a 3-D array beside a halo exchange with MPI, the Himeno benchmark beside MPI, and
+how long hirobacc takes for many directives. bench/stencil2d and bench/npb have the stencil and CG in the global view.
 
 Every program checks what it has computed or moved; a wrong answer ends the benchmark.
 """
@@ -31,8 +32,8 @@ def compiled(build: Path, name: str, size: int, compiler: str) -> Path:
     return program
 
 
-def started(build: Path, name: str, program: list[str | Path], nodes: int = 1) -> Contestant:
-    shape = ["-n", "2", "--nodes", str(nodes), "--threads", "1"]
+def started(build: Path, name: str, program: list[str | Path], nodes: int = 1, ranks: int = 2) -> Contestant:
+    shape = ["-n", str(ranks), "--nodes", str(nodes), "--threads", "1"]
     return Contestant(name, [build / "bin" / "hirobarun", *shape, *program], harness.threads(1))
 
 
@@ -56,6 +57,13 @@ def moves(build: Path, size: int, rounds: int) -> Samples:
     mpi: list[str | Path] = [*harness.mpirun(2), compiled(build, "alltoallw", size, "mpicc")]
     teams = [started(build, f"gmove, {n} nodes", [*gmove], n) for n in (1, 2)]
     return harness.compete([*teams, Contestant(RIVAL, mpi)], rounds, "gmove", checked)
+
+
+def halos(build: Path, size: int, rounds: int) -> Samples:
+    program = compiled(build, "reflect", size, "hirobacc")
+    mpi: list[str | Path] = [*harness.mpirun(4), compiled(build, "halo", size, "mpicc")]
+    teams = [started(build, f"reflect, {n} nodes", [program], n, 4) for n in (1, 2)]
+    return harness.compete([*teams, Contestant(RIVAL, mpi, harness.threads(1))], rounds, "reflect", checked)
 
 
 def compile_seconds(build: Path) -> float:
@@ -89,6 +97,7 @@ def run() -> int:
     samples = {
         "himeno": himeno(build, ["--size", "XS" if options.small else "M", "--steps", "10", "--json"], rounds),
         "gmove": moves(build, size, rounds),
+        "reflect": halos(build, 32 if options.small else 256, rounds),
     }
     program = compiled(build, "loop", 32768, "hirobacc")
     loop = Contestant("loop", [build / "bin" / "hirobarun", "-n", "1", program, "50"])
@@ -112,6 +121,9 @@ def run() -> int:
         targets.append(Target(f"{name}: block to cyclic / MPI_Alltoallw", moved.ratio(name, RIVAL, "cyclic"), 1.0))
         put = moved.median(name, "gmove") / moved.median(name, "put")
         targets.append(Target(f"{name}: consecutive section / put", put, 1.1))
+        name = f"reflect, {n} nodes"
+        ratio = samples["reflect"].ratio(name, RIVAL, "reflect")
+        targets.append(Target(f"{name}, 4 ranks / halo exchange of {RIVAL}", ratio, 1.1))
     print("" if options.small else "\nTargets")
     for target in targets if not options.small else []:
         print(target.line())

@@ -23,9 +23,10 @@ struct World {
   Job job;
   Board* board = nullptr;
   Transport* transport = nullptr;
-  char* base = nullptr;  // address of offset 0
-  uint64_t extent = 0;   // of the address range
-  double timeout = 0;    // option timeout
+  char* base = nullptr;                             // address of offset 0
+  uint64_t extent = 0;                              // of the addresses that all ranks share
+  uint64_t rank_memory = 0, rank_memory_bytes = 0;  // offset of the memory that rank 0 allocates alone; of each rank
+  double timeout = 0;                               // option timeout
   // Returns the rank of this node that is the home of all these bytes of shared memory; -1 if there is none.
   std::function<int(const void* address, size_t bytes)> home_of;
   // Set by Collective.
@@ -38,6 +39,11 @@ struct World {
     return static_cast<uint64_t>(static_cast<const char*>(address) - base) < extent;
   }
   bool near(int r) const { return job.is_here(r); }
+  // Returns the rank that has allocated this address alone: its memory is never cached. -1 if none has.
+  int allocator_of(const void* address) const {
+    const uint64_t at = static_cast<uint64_t>(static_cast<const char*>(address) - base) - rank_memory;
+    return at < static_cast<uint64_t>(nranks) * rank_memory_bytes ? static_cast<int>(at / rank_memory_bytes) : -1;
+  }
   // Returns true if this process can access that rank's memory directly: it runs on the same machine.
   bool reaches(int r) const { return near(r) || transport->local_address(r, 0) != nullptr; }
   // Returns the address at which this process can access that memory directly; null if it cannot.

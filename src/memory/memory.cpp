@@ -70,6 +70,7 @@ Status start_collective(MemoryParts& p, const Options& options) {
   World world;
   world.job = p.job, world.board = p.board, world.transport = p.transport.get(), world.base = p.space.base();
   world.extent = p.layout.extent(), world.timeout = options.number("timeout");
+  world.rank_memory = p.rank_memory.begin(), world.rank_memory_bytes = p.rank_memory.bytes();
   world.home_of = [&p](const void* address, size_t bytes) { return home_of(p, address, bytes); };
   Settings settings;
   HIROBA_TRY(Placement::parse(options.text("progress"), settings.progress));
@@ -151,19 +152,20 @@ Status join(MemoryParts& p, const Options& options, const std::function<Status(T
         options.text("space").c_str(), show_bytes(Space::least).c_str());
   p.layout.nranks = job.nranks, p.layout.nnodes = job.nnodes;
   HIROBA_TRY(Heap::part_size(options, job.nranks, p.layout.space, p.layout.heap_bytes));
+  p.rank_memory.place(p.layout.extent(), job.nranks);
   p.sparse = options.flag("sparse"), p.check = options.flag("check");
   p.twin_at_fetch = options.text("twin") == "fetch";
   p.times.shown = options.flag("stats"), p.times.began = seconds_now();
   p.times.on = p.times.shown || !options.text("report").empty();
-  HIROBA_TRY(p.space.reserve(p.layout.space, p.layout.extent(), p.layout.space - p.layout.heap(0)));
+  HIROBA_TRY(p.space.reserve(p.layout.space, p.rank_memory.end(), p.layout.space - p.layout.heap(0)));
   for (const int fd : job.node_fds)
-    if (fd >= 0) HIROBA_TRY(size_file(fd, p.layout.extent(), "the node's memory file"));
+    if (fd >= 0) HIROBA_TRY(size_file(fd, p.rank_memory.end(), "the node's memory file"));
   RankBoard& self = p.board->rank(job.rank);
   self.pid = getpid();
   self.domain = 1 + numa_domain_of(cpus_of_rank());
   self.start(phrases().end);
   Transport::Config config;
-  config.job = job, config.board = p.board, config.base = p.space.base(), config.extent = p.layout.extent();
+  config.job = job, config.board = p.board, config.base = p.space.base(), config.extent = p.rank_memory.end();
   config.timeout = options.number("timeout"), config.threads_per_rank = threads_per_rank();
   config.meantime = Collective::meantime, config.context = &p.collective;
   if (job.nnodes > 1) {
@@ -192,7 +194,6 @@ Memory::Memory() : parts_(std::make_unique<MemoryParts>()) {}
 Memory::~Memory() = default;
 
 const Job& Memory::job() const { return parts_->job; }
-Board& Memory::board() const { return *parts_->board; }
 Transport& Memory::transport() const { return *parts_->transport; }
 Collective& Memory::collective() const { return parts_->collective; }
 uint64_t Memory::transactions(int rank) const {
@@ -213,6 +214,7 @@ Preloads& Memory::preloads() const { return parts_->preloads; }
 Atomics& Memory::atomics() const { return parts_->atomics; }
 SystemAccess& Memory::system_access() const { return parts_->system_access; }
 Replicas& Memory::replicas() const { return parts_->replicas; }
+RankMemory& Memory::rank_memory() const { return parts_->rank_memory; }
 NamedWrites& Memory::named_writes() const { return parts_->named_writes; }
 const Memory::Times& Memory::times() const { return parts_->times; }
 RunReport& Memory::run_report() const { return parts_->run_report; }

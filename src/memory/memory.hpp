@@ -24,6 +24,7 @@
 #include "memory/check/named_writes.hpp"
 #include "memory/check/race_report.hpp"
 #include "memory/heap/heap.hpp"
+#include "memory/heap/rank_memory.hpp"
 #include "memory/homes/homes.hpp"
 #include "memory/numa/affinity.hpp"
 #include "memory/page_runs.hpp"
@@ -53,7 +54,6 @@ class Memory {
   ~Memory();
 
   [[HIROBA_SHOWN]] const Job& job() const;
-  Board& board() const;
   Transport& transport() const;
   [[HIROBA_SHOWN]] Collective& collective() const;
   [[HIROBA_SHOWN]] bool checking() const;  // option check
@@ -70,6 +70,7 @@ class Memory {
   [[HIROBA_SHOWN]] Atomics& atomics() const;
   SystemAccess& system_access() const;
   Replicas& replicas() const;
+  RankMemory& rank_memory() const;
   [[HIROBA_SHOWN]] PastCache& past_cache() const;
   NamedWrites& named_writes() const;
   RunReport& run_report() const;

@@ -73,6 +73,7 @@ struct MemoryParts {
   Atomics atomics{*this};
   SystemAccess system_access{*this};
   Replicas replicas{*this};
+  RankMemory rank_memory{*this};
   PastCache past_cache{*this};
   NamedWrites named_writes{*this};
   RunReport run_report{*this};

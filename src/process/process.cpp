@@ -55,7 +55,7 @@ void left_early(int status, void*) {
     if (p.ended && status == 0 && findings() > 0) exit(1);
     return;
   }
-  RankBoard& self = p.memory->board().rank(p.rank);
+  RankBoard& self = p.memory->collective().world().board->rank(p.rank);
   if (self.pid != getpid()) return;  // a child that the program forked
   const int kept = (status & 0xff) == 0 ? 1 : status & 0xff;
   signal(SIGTERM, SIG_IGN);  // the launcher ends the ranks of a failed job by it

@@ -130,7 +130,7 @@ Status take_failure(const char* call, Domain& domain, int rank, Tasks::Failed* f
 template <typename Wait>
 void watched(TaskParts& parts, const char* call, const Domain& domain, const Wait& wait) {
   if (running() != nullptr) return wait();
-  const BlockedOnBoard blocked(parts.memory->board().rank(parts.memory->job().rank), call);
+  const BlockedOnBoard blocked(parts.memory->collective().world().board->rank(parts.memory->job().rank), call);
   parts.watch.begin(call, domain);
   wait();
   parts.watch.end();

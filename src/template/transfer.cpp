@@ -5,6 +5,8 @@
 #include <map>
 #include <tuple>
 
+#include "base/rows.hpp"
+
 namespace hiroba {
 
 namespace {
@@ -50,21 +52,13 @@ void for_runs(const std::vector<std::vector<Run>>& dims, size_t d, char* at, con
   }
 }
 
-// Copies elements of a size that the compiler knows.
-template <size_t bytes>
-void copy_strided(char* to, int64_t to_stride, const char* from, int64_t from_stride, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) std::memcpy(to + i * to_stride, from + i * from_stride, bytes);
-}
-
 void copy_elements(char* to, int64_t to_stride, const char* from, int64_t from_stride, int64_t count, size_t element) {
   const auto bytes = static_cast<int64_t>(element);
   if (count == 1 || (to_stride == bytes && from_stride == bytes)) {
     std::memcpy(to, from, element * static_cast<size_t>(count));
     return;
   }
-  if (element == 8) return copy_strided<8>(to, to_stride, from, from_stride, count);
-  if (element == 4) return copy_strided<4>(to, to_stride, from, from_stride, count);
-  for (int64_t i = 0; i < count; ++i) std::memcpy(to + i * to_stride, from + i * from_stride, element);
+  copy_row(to, from, element, count, to_stride, from_stride);
 }
 
 bool owns(const AlignedLayout& layout, int d, int64_t index, const std::vector<int>& at) {
@@ -96,7 +90,7 @@ std::vector<int> matched_dims(const TransferSide& side) {
 class Transfer::Builder {
  public:
   Builder(const Team& team, int me, const TransferSide& side)
-      : side_(side), matched_(matched_dims(side)), me_(team.find(me)) {
+      : side_(side), matched_(matched_dims(side)), me_(team.find(me)), memory_(static_cast<size_t>(team.count)) {
     if (side.layout != nullptr) copies_ = side.layout->copied_over();
     for (int m = 0; m < team.count; ++m)
       at_.push_back(side.layout == nullptr ? List32() : side.layout->on().grid.coordinates(team.rank(m)));
@@ -135,17 +129,17 @@ class Transfer::Builder {
     const int64_t away = dim.step > 0 ? around.first + around.count - 1 - index : index - around.first;
     return std::min(left, away / std::abs(dim.step) + 1);
   }
-  // This rank's box of the elements at these positions, each interval of which has one owner.
-  Box box(const std::vector<const std::vector<Interval>*>& positions) const {
-    Box out = {side_.data, {}};
+  // A member's box of the elements at these positions, each interval of which has one owner.
+  Box box(const std::vector<const std::vector<Interval>*>& positions, int member) const {
+    Box out = {member == me_ ? side_.data : side_.parts[member], {}};
     for (size_t d = 0; d < side_.dims.size(); ++d)
-      if (side_.dims[d].count == 1) out.data += offset(static_cast<int>(d), side_.dims[d].base);
+      if (side_.dims[d].count == 1) out.data += offset(static_cast<int>(d), side_.dims[d].base, member);
     for (int k = 0; k < matched(); ++k) {
       const TransferSide::Dim& dim = side_.dims[matched_[k]];
       std::vector<Run>& runs = out.dims.emplace_back();
       for (const Interval& part : *positions[k])
-        append(runs, {offset(matched_[k], dim.base + part.first * dim.step), part.count,
-                      dim.step * memory(matched_[k]).stride});
+        append(runs, {offset(matched_[k], dim.base + part.first * dim.step, member), part.count,
+                      dim.step * memory(matched_[k], member).stride});
     }
     return out;
   }
@@ -156,29 +150,27 @@ class Transfer::Builder {
     int64_t first, stride;
   };
 
-  const Memory& memory(int d) const {
-    if (memory_.empty()) {
-      if (is_memory()) {
-        for (const TransferSide::Dim& dim : side_.dims) memory_.push_back({0, dim.stride});
-      } else {
-        const auto strides = side_.layout->strides(at_[me_].empty() ? zero() : at_[me_]);
-        for (int i = 0; i < side_.layout->dims(); ++i)
-          memory_.push_back({side_.layout->part(i, at_[me_].empty() ? zero() : at_[me_]).memory_first, strides[i]});
-      }
+  const Memory& memory(int d, int member) const {
+    std::vector<Memory>& of = memory_[member];
+    if (of.empty() && is_memory()) {
+      for (const TransferSide::Dim& dim : side_.dims) of.push_back({0, dim.stride});
+    } else if (of.empty()) {
+      const List32 at = at_[member].empty() ? List32(side_.layout->on().grid.extent.size()) : at_[member];
+      const auto strides = side_.layout->strides(at);
+      for (int i = 0; i < side_.layout->dims(); ++i) of.push_back({side_.layout->part(i, at).memory_first, strides[i]});
     }
-    return memory_[d];
+    return of[d];
   }
-  List32 zero() const { return List32(side_.layout->on().grid.extent.size()); }
-  int64_t offset(int d, int64_t index) const {
+  int64_t offset(int d, int64_t index, int member) const {
     const int64_t number = is_memory() ? index : side_.layout->number(d, index);
-    return (number - memory(d).first) * memory(d).stride;
+    return (number - memory(d, member).first) * memory(d, member).stride;
   }
 
   const TransferSide& side_;
   std::vector<int> matched_, copies_;
   int me_;
   std::vector<List32> at_;  // coordinates of each member
-  mutable std::vector<Memory> memory_;
+  mutable std::vector<std::vector<Memory>> memory_;
 };
 
 Transfer Transfer::of_sections(const Team& team, int me, const TransferSide& to, const TransferSide& from,
@@ -200,20 +192,22 @@ Transfer Transfer::of_sections(const Team& team, int me, const TransferSide& to,
     }
     return found->second;
   };
-  const auto boxes = [&](int giver, int taker, const Builder& mine) {
+  // The box of what one member gives to the other, in the memory of the giver or that of the taker.
+  const auto boxes = [&](int giver, int taker, bool gives) {
     std::vector<Box> made;
     if (!source.takes_part(giver) || !target.takes_part(taker) || !source.gives_to(giver, taker)) return made;
     std::vector<const std::vector<Interval>*> positions;
     for (int k = 0; k < target.matched(); ++k)
       positions.push_back(&list(k, source.coordinate(k, giver), target.coordinate(k, taker)));
-    made.push_back(mine.box(positions));
+    made.push_back(gives ? source.box(positions, giver) : target.box(positions, taker));
     return made;
   };
+  out.reaches_ = !from.parts.empty() && to.layout != from.layout;
   for (int m = 0; m < team.count; ++m) {
-    out.give_.push_back(boxes(own, m, source));
-    out.take_.push_back(boxes(m, own, target));
+    out.take_.push_back(boxes(m, own, false));
+    out.give_.push_back(boxes(own, m, true));
+    if (out.reaches_) out.add_copies(out.take_.back(), boxes(m, own, true));
   }
-  out.set_room();
   return out;
 }
 
@@ -265,39 +259,59 @@ void add_slots(const AlignedLayout& layout, int d, const Slots& slots, const std
 
 }  // namespace
 
-Transfer Transfer::of_shadow(const Team& team, int me, const AlignedLayout& layout, char* data,
-                             std::span<const Width> widths) {
-  Transfer out;
-  for (int m = 0; m < team.count; ++m) out.ranks_.push_back(team.rank(m));
-  out.element_ = layout.element();
-  const Grid& grid = layout.on().grid;
-  const std::vector<int> own = grid.coordinates(me), copies = layout.copied_over();
-  const auto none = static_cast<size_t>(team.count);
-  out.give_.resize(none), out.take_.resize(none);
-  // The boxes that the node `taker` takes from the node `giver`, in the memory of one of them, which is this one.
-  const auto boxes = [&](const std::vector<int>& giver, const std::vector<int>& taker, bool gives) {
+// The boxes of a shadow that its node takes from the owners.
+class Transfer::Shadow {
+ public:
+  Shadow(const AlignedLayout& layout, std::span<const Width> widths)
+      : layout_(layout), widths_(widths), copies_(layout.copied_over()) {}
+
+  // Returns what the node `taker` takes from the node `giver`, in the memory of the one or the other, which begins at
+  // `data`.
+  std::vector<Box> boxes(const std::vector<int>& giver, const std::vector<int>& taker, bool gives, char* data) const {
     std::vector<Box> made;
-    for (const int g : copies)
+    if (giver.empty() || taker.empty()) return made;
+    for (const int g : copies_)
       if (giver[g] != taker[g]) return made;
-    const auto strides = layout.strides(own);
-    std::vector<std::array<std::vector<Run>, 2>> runs(layout.dims());  // own elements of the taker, and its shadow
-    for (int d = 0; d < layout.dims(); ++d)
-      for (const Slots& slots : slots_of(layout, d, taker, widths[d]))
-        add_slots(layout, d, slots, giver, gives, strides[d], runs[d]);
-    for (unsigned mask = 1; mask < 1U << layout.dims(); ++mask) {
+    const auto strides = layout_.strides(gives ? giver : taker);
+    std::vector<std::array<std::vector<Run>, 2>> runs(layout_.dims());  // own elements of the taker, and its shadow
+    for (int d = 0; d < layout_.dims(); ++d)
+      for (const Slots& slots : slots_of(layout_, d, taker, widths_[d]))
+        add_slots(layout_, d, slots, giver, gives, strides[d], runs[d]);
+    for (unsigned mask = 1; mask < 1U << layout_.dims(); ++mask) {
       Box box = {data, {}};
-      for (int d = 0; d < layout.dims(); ++d) box.dims.push_back(runs[d][mask >> d & 1]);
+      for (int d = 0; d < layout_.dims(); ++d) box.dims.push_back(runs[d][mask >> d & 1]);
       if (count_of(box.dims) > 0) made.push_back(std::move(box));
     }
     return made;
-  };
-  for (int m = 0; m < team.count && !own.empty(); ++m) {
-    const std::vector<int> other = grid.coordinates(team.rank(m));
-    if (other.empty()) continue;
-    out.give_[m] = boxes(own, other, true);
-    out.take_[m] = boxes(other, own, false);
   }
-  out.set_room();
+
+ private:
+  const AlignedLayout& layout_;
+  std::span<const Width> widths_;
+  std::vector<int> copies_;
+};
+
+Transfer Transfer::of_shadow(const Team& team, int me, const TransferSide& array, std::span<const Width> widths,
+                             Combine combine) {
+  Transfer out;
+  for (int m = 0; m < team.count; ++m) out.ranks_.push_back(team.rank(m));
+  out.element_ = array.layout->element();
+  out.combine_ = combine, out.reaches_ = !array.parts.empty();
+  const Grid& grid = array.layout->on().grid;
+  const std::vector<int> own = grid.coordinates(me);
+  const Shadow shadow(*array.layout, widths);
+  const bool fills = combine == nullptr;  // owners give to shadows
+  for (int m = 0; m < team.count; ++m) {
+    const std::vector<int> other = grid.coordinates(team.rank(m));
+    out.give_.push_back(fills ? shadow.boxes(own, other, true, array.data)
+                              : shadow.boxes(other, own, false, array.data));
+    out.take_.push_back(fills ? shadow.boxes(other, own, false, array.data)
+                              : shadow.boxes(own, other, true, array.data));
+    if (!out.reaches_) continue;
+    char* const part = array.parts[m];
+    out.add_copies(out.take_.back(),
+                   fills ? shadow.boxes(other, own, true, part) : shadow.boxes(own, other, false, part));
+  }
   return out;
 }
 
@@ -315,7 +329,9 @@ struct Range {
 // be combined.
 // A started transfer packs all that it gives, because the program may change that at once.
 void Transfer::set_room(bool started) {
-  packs_all_ = started;
+  const Packs wanted = started ? Packs::all : Packs::needed;
+  if (packs_ == wanted) return;
+  packs_ = wanted;
   const auto range_of = [&](const Box& box) {
     Range out = {reinterpret_cast<uintptr_t>(box.data), reinterpret_cast<uintptr_t>(box.data) + element_};
     for (const std::vector<Run>& runs : box.dims) {
@@ -344,11 +360,12 @@ void Transfer::set_room(bool started) {
       packed.table.at.push_back(room);
       if (direct == nullptr) room += bytes;
     }
-    packed.room.resize(std::max<size_t>(room, 1));  // a null address would mean an exchange in place
+    // A null address would mean an exchange in place.
+    packed.room = std::make_unique_for_overwrite<char[]>(std::max<size_t>(room, 1));
     for (size_t m = 0; m < all.size(); ++m)
       if (packed.direct[m] != nullptr)
         packed.table.at[m] =
-            reinterpret_cast<uintptr_t>(packed.direct[m]) - reinterpret_cast<uintptr_t>(packed.room.data());
+            reinterpret_cast<uintptr_t>(packed.direct[m]) - reinterpret_cast<uintptr_t>(packed.room.get());
   };
   set(give_, take_, !started, out_);
   set(take_, give_, combine_ == nullptr, in_);
@@ -367,55 +384,92 @@ char* Transfer::consecutive(const Box& box, size_t element) {
   return at;
 }
 
-void Transfer::pack(const Box& box, size_t element, char*& packed) {
-  const auto bytes = static_cast<int64_t>(element);
+void Transfer::pack(const Box& box, char*& packed) const {
+  const auto bytes = static_cast<int64_t>(element_);
   for_runs(box.dims, 0, box.data, [&](const char* at, int64_t count, int64_t stride) {
-    copy_elements(packed, bytes, at, stride, count, element);
+    copy_elements(packed, bytes, at, stride, count, element_);
     packed += count * bytes;
   });
-}
-
-void Transfer::reverse(Combine combine) {
-  std::swap(give_, take_);
-  combine_ = combine;
-  set_room();
 }
 
 void Transfer::unpack(const Box& box, const char*& packed) const {
   const auto bytes = static_cast<int64_t>(element_);
   for_runs(box.dims, 0, box.data, [&](char* at, int64_t count, int64_t stride) {
-    if (combine_ != nullptr) combine_(at, stride, packed, count);
-    else copy_elements(at, stride, packed, bytes, count, element_);
+    move(at, stride, packed, bytes, count);
     packed += count * bytes;
   });
 }
 
-Plan Transfer::plan() {
-  char* at = out_.room.data();
-  for (size_t m = 0; m < give_.size(); ++m)
-    for (const Box& box : give_[m])
-      if (out_.direct[m] == nullptr) pack(box, element_, at);
-  return plan_alltoallv(out_.room.data(), out_.table, in_.room.data(), in_.table);
+void Transfer::move(char* to, int64_t to_stride, const char* from, int64_t from_stride, int64_t count) const {
+  if (combine_ != nullptr) combine_(to, to_stride, from, from_stride, count);
+  else copy_elements(to, to_stride, from, from_stride, count, element_);
 }
 
+// ---- copies out of parts of others -----------------------------------------------------------------------------
+
+// Both boxes have the same elements in the same order, but may have them in other runs.
+void Transfer::add_copies(const std::vector<Box>& to, const std::vector<Box>& from) {
+  for (size_t b = 0; b < to.size(); ++b) {
+    Copy copy = {to[b].data, from[b].data, {}};
+    for (size_t d = 0; d < to[b].dims.size(); ++d) {
+      std::vector<Copy::Runs>& runs = copy.dims.emplace_back();
+      const std::vector<Run>&mine = to[b].dims[d], &theirs = from[b].dims[d];
+      int64_t done = 0, given = 0;  // of the present runs
+      for (size_t i = 0, j = 0; i < mine.size() && j < theirs.size();) {
+        const int64_t count = std::min(mine[i].count - done, theirs[j].count - given);
+        runs.push_back({mine[i].at + done * mine[i].stride, mine[i].stride, theirs[j].at + given * theirs[j].stride,
+                        theirs[j].stride, count});
+        if ((done += count) == mine[i].count) ++i, done = 0;
+        if ((given += count) == theirs[j].count) ++j, given = 0;
+      }
+    }
+    copies_.push_back(std::move(copy));
+  }
+}
+
+void Transfer::copy_all(const Copy& copy, size_t d, int64_t to, int64_t from) const {
+  if (d == copy.dims.size()) return move(copy.to + to, 0, copy.from + from, 0, 1);
+  for (const Copy::Runs& run : copy.dims[d]) {
+    if (d + 1 == copy.dims.size()) {
+      move(copy.to + to + run.to, run.to_stride, copy.from + from + run.from, run.from_stride, run.count);
+      continue;
+    }
+    for (int64_t i = 0; i < run.count; ++i)
+      copy_all(copy, d + 1, to + run.to + i * run.to_stride, from + run.from + i * run.from_stride);
+  }
+}
+
+// ---- performing ------------------------------------------------------------------------------------------------
+
+Plan Transfer::plan(bool started) {
+  set_room(started);
+  char* at = out_.room.get();
+  for (size_t m = 0; m < give_.size(); ++m)
+    for (const Box& box : give_[m])
+      if (out_.direct[m] == nullptr) pack(box, at);
+  return plan_alltoallv(out_.room.get(), out_.table, in_.room.get(), in_.table);
+}
+
+// Before the first barrier others may not have written yet what they give; after the second one they may change it.
 Status Transfer::perform(TeamOperations& teams, const Call& call) {
-  if (packs_all_) set_room();
-  const Plan made = plan();
   Members other;
-  HIROBA_TRY(teams.perform(teams.members_of(Team::of(ranks_), other), made, call));
-  finish();
-  return {};
+  Members& members = teams.members_of(Team::of(ranks_), other);
+  if (!reaches_) {
+    HIROBA_TRY(teams.perform(members, plan(false), call));
+    return finish(), Status();
+  }
+  HIROBA_TRY(teams.perform(members, plan_barrier(teams.member_of(members)), call));
+  for (const Copy& copy : copies_) copy_all(copy, 0, 0, 0);
+  return teams.perform(members, plan_barrier(teams.member_of(members)), call);
 }
 
 Status Transfer::start(TeamOperations& teams, const Call& call, Started& out) {
-  if (!packs_all_) set_room(true);
-  const Plan made = plan();
   Members other;
-  return teams.start(teams.members_of(Team::of(ranks_), other), made, call, out);
+  return teams.start(teams.members_of(Team::of(ranks_), other), plan(true), call, out);
 }
 
 void Transfer::finish() {
-  const char* at = in_.room.data();
+  const char* at = in_.room.get();
   for (size_t m = 0; m < take_.size(); ++m)
     for (const Box& box : take_[m])
       if (in_.direct[m] == nullptr) unpack(box, at);

@@ -1,11 +1,13 @@
-// Data that all ranks of a team move together: which of its elements each gives to which, packed, in one exchange of
-// the collective floor. A gmove is one, and so is a reflect.
+// Data that all ranks of a team move together: which of its elements each gives to which. A gmove is one, and so is a
+// reflect. Where the members reach each other's parts, each copies what it takes out of them between two barriers;
+// otherwise, and if it is started, what moves is packed, and is one exchange of the collective floor.
 //
 // Every rank makes its own Transfer from the same description, and computes alone what it gives and takes. It may be
 // performed again, and started. Owner: the caller, which keeps it until a started one is done. Not thread-safe.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -23,25 +25,25 @@ struct TransferSide {
   const AlignedLayout* layout = nullptr;  // null: memory
   char* data = nullptr;                   // the first byte of this rank's memory of the array; of memory: of index 0
   std::vector<Dim> dims;
-  std::vector<int> order = {};  // of its dimensions, the outermost first; empty: as they are
+  std::vector<int> order = {};        // of its dimensions, the outermost first; empty: as they are
+  std::span<char* const> parts = {};  // that of each member of the team; empty: this rank does not reach them
 };
 
 class Transfer {
  public:
-  // Both sides must have the same counts, but for dimensions of count 1. `me`: this rank.
+  // Both sides must have the same counts, but for dimensions of count 1. `me`: this rank. All members have parts of the
+  // arrays, or none has.
   static Transfer of_sections(const Team& team, int me, const TransferSide& to, const TransferSide& from,
                               size_t element);
-  // Fills the shadow of an array. `widths`, of each dimension, in elements: before and after a node's own.
+  // Fills the shadow of an array; with `combine` in the opposite direction: shadows go to the owners' elements, which
+  // it adds them to. `widths`, of each dimension, in elements: before and after a node's own.
   struct Width {
     int64_t low = 0, high = 0;
     bool periodic = false;
   };
-  static Transfer of_shadow(const Team& team, int me, const AlignedLayout& layout, char* data,
-                            std::span<const Width> widths);
-
-  // The same in the opposite direction: shadows go to the owners' elements, which `combine` adds them to.
-  using Combine = void (*)(char* to, int64_t stride, const char* from, int64_t count);
-  void reverse(Combine combine);
+  using Combine = void (*)(char* to, int64_t stride, const char* from, int64_t from_stride, int64_t count);
+  static Transfer of_shadow(const Team& team, int me, const TransferSide& array, std::span<const Width> widths,
+                            Combine combine = nullptr);
 
   Status perform(TeamOperations& teams, const Call& call);
   // Packs, and starts the exchange; done with finish() after it is complete.
@@ -49,31 +51,47 @@ class Transfer {
   void finish();
 
  private:
-  // Elements in this rank's memory: the runs of each dimension, from `data` on.
+  // Elements in a rank's memory: the runs of each dimension, from `data` on.
   struct Box {
     char* data;
     std::vector<std::vector<Run>> dims;
   };
+  // Elements of two memories, in runs of equal counts.
+  struct Copy {
+    struct Runs {
+      int64_t to, to_stride, from, from_stride, count;
+    };
+    char* to;
+    const char* from;
+    std::vector<std::vector<Runs>> dims;
+  };
   class Builder;
+  class Shadow;
   // The blocks for all members: packed one after the other, or where they lie, which is then not null.
   struct Packed {
-    std::vector<char> room;
+    std::unique_ptr<char[]> room;
     std::vector<char*> direct;
     BlockTable table;  // from room.data() on
   };
 
-  void set_room(bool started = false);
-  Plan plan();
+  void add_copies(const std::vector<Box>& to, const std::vector<Box>& from);
+  void copy_all(const Copy& copy, size_t d, int64_t to, int64_t from) const;
+  // Replaces the elements at `to`, or combines them.
+  void move(char* to, int64_t to_stride, const char* from, int64_t from_stride, int64_t count) const;
+  void set_room(bool started);
+  Plan plan(bool started);
   static char* consecutive(const Box& box, size_t element);
-  static void pack(const Box& box, size_t element, char*& packed);
+  void pack(const Box& box, char*& packed) const;
   void unpack(const Box& box, const char*& packed) const;
 
   std::vector<int> ranks_;  // the team
   size_t element_ = 1;
   std::vector<std::vector<Box>> give_, take_;  // for each member
+  bool reaches_ = false;                       // the parts of others
+  std::vector<Copy> copies_;                   // out of these
   Packed out_, in_;
-  bool packs_all_ = false;     // what it gives
-  Combine combine_ = nullptr;  // null: elements are replaced
+  enum class Packs { nothing, needed, all } packs_ = Packs::nothing;  // what it gives
+  Combine combine_ = nullptr;                                         // null: elements are replaced
 };
 
 }  // namespace hiroba

@@ -27,7 +27,8 @@ std::string OtherTransactions::describe(const Holder& holder) const {
     const std::string text(reinterpret_cast<const char*>(holder.begun));  // NOLINT(performance-no-int-to-ptr)
     text.copy(place, sizeof place - 1);
   } else if ((memory->job().ranks_here() != memory->job().nranks && !memory->job().is_here(holder.rank)) ||
-             !peek_process(memory->board(), holder.rank, holder.begun, place, sizeof place - 1).ok()) {
+             !peek_process(*memory->collective().world().board, holder.rank, holder.begun, place, sizeof place - 1)
+                  .ok()) {
     place[0] = '\0';
   }
   std::string text = format("the transaction of thread %d of rank %d", holder.thread, holder.rank);

@@ -18,27 +18,14 @@ bool Staging::allocate(uint64_t bytes, uint64_t& offset) {
     return std::min(room.second, room.first + room.second - std::max(room.first, next_)) >= bytes &&
            room.first + room.second > next_;
   };
-  auto at = std::find_if(free_.begin(), free_.end(), fits);
-  if (at == free_.end()) next_ = first_, at = std::find_if(free_.begin(), free_.end(), fits);
-  if (at == free_.end()) return false;
-  const auto [begin, size] = *at;
-  offset = std::max(begin, next_);
-  free_.erase(at);
-  if (offset > begin) free_[begin] = offset - begin;
-  if (begin + size > offset + bytes) free_[offset + bytes] = begin + size - offset - bytes;
+  const std::map<uint64_t, uint64_t>& ranges = free_.ranges();
+  auto at = std::find_if(ranges.begin(), ranges.end(), fits);
+  if (at == ranges.end()) next_ = first_, at = std::find_if(ranges.begin(), ranges.end(), fits);
+  if (at == ranges.end()) return false;
+  offset = std::max(at->first, next_);
+  free_.remove(offset, bytes);
   next_ = offset + bytes;
   return true;
-}
-
-void Staging::release(uint64_t offset, uint64_t bytes) {
-  const auto after = free_.lower_bound(offset);
-  if (after != free_.end() && offset + bytes == after->first) bytes += after->second, free_.erase(after);
-  const auto next = free_.lower_bound(offset);
-  if (next != free_.begin()) {
-    const auto before = std::prev(next);
-    if (before->first + before->second == offset) return void(before->second += bytes);
-  }
-  free_[offset] = bytes;
 }
 
 // ---- parcels -------------------------------------------------------------------------------------------------------
@@ -106,8 +93,9 @@ Parcels::Receive Exchange::receive_taken(const Running& running, size_t phase, i
 Exchange::Here Exchange::here_of(int rank, const char* block, size_t bytes) const {
   Here at = {Form::eager, static_cast<uint64_t>(world_->rank), 0, bytes};
   if (bytes <= parcels_->most_bytes_to(rank) - sizeof(Here)) return at;
-  const bool reaches = world_->reaches(rank), is_shared = world_->is_shared(block);
-  const int home = is_shared ? world_->home_of(block, bytes) : -1;
+  const int allocator = world_->allocator_of(block);
+  const bool reaches = world_->reaches(rank), is_shared = allocator >= 0 || world_->is_shared(block);
+  const int home = allocator >= 0 ? allocator : is_shared ? world_->home_of(block, bytes) : -1;
   const bool stays = !is_shared || home >= 0;  // no page of it is fetched or dropped
   at.form = Form::staged;
   if (!reaches && stays && world_->transport->two_sided() != nullptr) {
@@ -271,7 +259,8 @@ struct Exchange::Taking {
     world.transport->one_sided().start_get(into, rank, offset, part_of(i), from.completion, nullptr);
     return {};
   }
-  // The network and the kernel write to private memory only: other ranks would not see their writes to shared memory.
+  // The network and the kernel write to no shared memory but what a rank has allocated alone: other ranks would not see
+  // their writes.
   char* place_for(int i, size_t bytes) {
     char* const final_place = combines() ? nullptr : phase.take.of(i) + done;
     if (final_place != nullptr && !world.is_shared(final_place)) return final_place;

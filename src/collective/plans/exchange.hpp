@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "base/ranges.hpp"
 #include "collective/plans/call_log.hpp"
 #include "collective/plans/explanation.hpp"
 #include "collective/plans/one_report.hpp"
@@ -30,15 +31,15 @@ namespace hiroba {
 // Memory of this rank that all ranks can read, for staged blocks. The operations' lock protects it.
 class Staging {
  public:
-  void start(uint64_t offset, uint64_t bytes) { free_[first_ = next_ = offset] = bytes; }
+  void start(uint64_t offset, uint64_t bytes) { first_ = next_ = offset, free_.add(offset, bytes); }
   // Returns false if there is no room now.
   bool allocate(uint64_t bytes, uint64_t& offset);
-  void release(uint64_t offset, uint64_t bytes);
+  void release(uint64_t offset, uint64_t bytes) { free_.add(offset, bytes); }
 
  private:
   static constexpr uint64_t turn = uint64_t{4} << 20;
   uint64_t first_ = 0, next_ = 0;
-  std::map<uint64_t, uint64_t> free_;  // offset, bytes
+  FreeRanges free_;
 };
 
 class Lanes;

@@ -58,12 +58,16 @@ void HugePages::for_each_in_use(const Array& array, const Visit& visit) const {
 }
 
 // The kernel makes no huge page of an empty range, so one small page must exist.
+void HugePages::make_whole(uint64_t begin, uint64_t end, uint64_t used) const {
+  if (!on_) return;
+  for (uint64_t at = begin; at < end; at += huge_page_bytes)
+    madvise(config_.base + std::max(at, used), page_bytes, MADV_POPULATE_WRITE);
+  collapse_file(config_.fd, begin, end - begin);
+}
+
 void HugePages::make(const Array& array, const HomeRun& part, const Bytes& come) const {
   const Bytes huge = whole(come, {part.first << page_shift, (part.first + part.pages) << page_shift});
-  if (huge.begin >= huge.end || !pays(array)) return;
-  for (uint64_t at = huge.begin; at < huge.end; at += huge_page_bytes)
-    madvise(config_.base + std::max(at, come.begin), page_bytes, MADV_POPULATE_WRITE);
-  collapse_file(config_.fd, huge.begin, huge.end - huge.begin);
+  if (huge.begin < huge.end && pays(array)) make_whole(huge.begin, huge.end, come.begin);
 }
 
 void HugePages::prepare(const Array& array, uint64_t page, uint64_t pages) const {

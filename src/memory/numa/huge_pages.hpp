@@ -25,6 +25,8 @@ class HugePages {
   // Makes empty huge pages for pages of which this rank has become the home, before others write their bytes: each
   // takes one fault, and the bytes need not be copied again to collapse small pages.
   void prepare(const Array& array, uint64_t page, uint64_t pages) const;
+  // Makes whole huge pages of a part of the node's file, of which [used, end) will be written.
+  void make_whole(uint64_t begin, uint64_t end, uint64_t used) const;
   // Makes memory for the pages that lie in this part of a new array, and in which this rank is about to write, if they
   // are half of the part or more.
   void fill(Array& array, const HomeRun& part, uint64_t page, uint64_t pages) const;

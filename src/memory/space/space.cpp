@@ -89,14 +89,8 @@ Status Space::take(uint64_t bytes, uint64_t start, uint64_t& offset) {
   if (next_ + units <= arrays_) {
     offset = next_;
     next_ += units;
-  } else {
-    auto fit = given_.begin();
-    while (fit != given_.end() && fit->second < units) ++fit;
-    if (fit == given_.end()) return no_room(bytes);
-    offset = fit->first;
-    const uint64_t rest = fit->second - units;
-    given_.erase(fit);
-    if (rest > 0) given_[offset + units] = rest;
+  } else if (!given_.take(units, unit, offset)) {
+    return no_room(bytes);
   }
   taken_[offset] = units;
   offset += start;
@@ -105,19 +99,7 @@ Status Space::take(uint64_t bytes, uint64_t start, uint64_t& offset) {
 
 void Space::give(uint64_t offset) {
   offset = offset / unit * unit;
-  auto node = taken_.extract(offset);
-  uint64_t bytes = node.mapped();
-  const auto after = given_.lower_bound(offset);
-  if (after != given_.end() && after->first == offset + bytes) bytes += after->second, given_.erase(after);
-  const auto next = given_.lower_bound(offset);
-  if (next != given_.begin()) {
-    const auto before = std::prev(next);
-    if (before->first + before->second == offset) {
-      before->second += bytes;
-      return;
-    }
-  }
-  given_[offset] = bytes;
+  given_.add(offset, taken_.extract(offset).mapped());
 }
 
 Status Space::clear(uint64_t offset, uint64_t bytes) {

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/addresses.hpp"
+#include "base/ranges.hpp"
 #include "base/status.hpp"
 
 namespace hiroba {
@@ -57,7 +58,8 @@ class Space {
   static constexpr uint64_t stagger_bytes = uint64_t{68} << 10, stagger_steps = 16;
 
   uint64_t shared_ = 0, arrays_ = 0, extent_ = 0, next_ = unit, takes_ = 0;
-  std::map<uint64_t, uint64_t> taken_, given_;  // offset -> bytes
+  std::map<uint64_t, uint64_t> taken_;  // offset -> bytes
+  FreeRanges given_;
 };
 
 }  // namespace hiroba

@@ -37,7 +37,8 @@ class PowerModel final : public Model {
     HIROBA_TRY(Power::Settings::from_options(options, settings));
     settings.timeline = !options.text("task-trace").empty();
     Power::Surroundings around;
-    around.job = memory.job(), around.board = &memory.board(), around.collective = &memory.collective();
+    around.job = memory.job(), around.board = memory.collective().world().board,
+    around.collective = &memory.collective();
     if (settings.on) {
       around.threads = threads_per_rank();
       around.task = task_running_on;
@@ -55,7 +56,7 @@ class PowerModel final : public Model {
   void report() const override {
     power.note();
     const Memory& memory = process_memory("exit");
-    const bool early = memory.board().rank(memory.job().rank).phase == Phase::leaving;
+    const bool early = memory.collective().world().board->rank(memory.job().rank).phase == Phase::leaving;
     if (power.on() && (memory.times().shown || early)) log_line("energy: %s", power.describe().c_str());
   }
 };

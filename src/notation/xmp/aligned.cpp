@@ -1,10 +1,7 @@
 // Aligned arrays of xmp_global.h: their memory, reflect and gmove.
 #define SMS_NO_PLACES
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <set>
@@ -22,10 +19,11 @@ struct Aligned {
   std::atomic<bool> written = false, shadow_written = false;  // in the last loop: elements of its own, of the shadow
   std::atomic<bool> stale = false;                            // no reflect since its own were written
   struct Freed {
-    void operator()(void* memory) const { std::free(memory); }
+    void operator()(void* memory) const { process_memory("xmp_free").rank_memory().free(memory); }
   };
   AlignedLayout layout;
   std::unique_ptr<void, Freed> memory;
+  std::map<std::vector<int>, std::vector<char*>> parts;               // of the members of a team: parts_in()
   std::map<std::vector<int64_t>, std::unique_ptr<Transfer>> shadows;  // by ranks, widths and type of reduce_shadow
 };
 
@@ -43,17 +41,15 @@ Aligned& aligned(const xmp_aligned* array, const char* place) {
   return *static_cast<Aligned*>(array->opaque);
 }
 
-// Memory for an array, in huge pages if it is large. Arrays begin at different cache lines of their pages, because a
-// loop over several at equal ones would find them all in the same sets of the caches.
-void* zeroes(size_t bytes, std::unique_ptr<void, Aligned::Freed>& owner) {
-  constexpr size_t line = 64, huge = size_t{2} << 20, places = 16, apart = 5 * line;
-  const bool large = bytes >= 2 * huge;
-  const size_t border = large ? huge : line, whole = (bytes + places * apart + border - 1) / border * border;
-  owner.reset(std::aligned_alloc(border, whole));
-  if (owner == nullptr) return nullptr;
-  if (large) madvise(owner.get(), whole, MADV_HUGEPAGE);
-  std::memset(owner.get(), 0, whole);
-  return static_cast<char*>(owner.get()) + allocated().size() % places * apart;
+// Memory for an array, which all ranks can access. Arrays begin at different cache lines of their pages, because a loop
+// over several at equal ones would find them all in the same sets of the caches.
+void* zeroes(size_t bytes, const xmp_aligned& a, const char* place, std::unique_ptr<void, Aligned::Freed>& owner) {
+  constexpr size_t line = 64, places = 16, apart = 5 * line;
+  void* memory = nullptr;
+  RankMemory& own = process_memory("xmp_aligned_allocate").rank_memory();
+  require_at(own.allocate(bytes + places * apart, format("array %s", a.name).c_str(), memory), place);
+  owner.reset(memory);
+  return static_cast<char*>(memory) + allocated().size() % places * apart;
 }
 
 AlignedLayout::Dim dim_of(const xmp_aligned& a, int d, const Template& on, const char* place) {
@@ -112,8 +108,7 @@ void* allocate(xmp_aligned* a, const char* place) {
   set_part(*a, made->layout, at);
   size_t bytes = a->element;
   for (int d = 0; d < a->dims; ++d) bytes *= static_cast<size_t>(a->size[d]);
-  a->data = zeroes(bytes, made->memory);
-  if (a->data == nullptr) end_job(1, "%s: no memory for %zu bytes of array %s", place, bytes, a->name);
+  a->data = zeroes(bytes, *a, place, made->memory);
   int64_t before = 0;
   if (!at.empty()) {
     const auto strides = made->layout.strides(at);
@@ -262,6 +257,32 @@ XMP_EXPORT void xmp_check_loop(const xmp_aligned* a, const char* place) {
   made.written = false;
 }
 
+// ---- parts of other nodes ------------------------------------------------------------------------------------------
+
+namespace {
+
+// The parts of an array of the members of a team, in their order; none if any of them does not reach all others, which
+// all find alike. Collective at the first call for an array and a team.
+std::span<char* const> parts_in(const Team& team, const xmp_aligned& a, const Call& call) {
+  Collective& all = coarrays(call.name, call.place).collective();
+  const World& world = all.world();
+  std::vector<int> ranks;
+  for (int m = 0; m < team.count; ++m) ranks.push_back(team.rank(m));
+  const auto [found, made] = aligned(&a, call.place).parts.try_emplace(ranks);
+  if (!made || !std::all_of(ranks.begin(), ranks.end(), [&](int rank) { return world.reaches(rank); }))
+    return found->second;
+  Members other;
+  Members& members = all.teams().members_of(team, other);
+  const uint64_t own = static_cast<uint64_t>(static_cast<char*>(a.data) - world.base);
+  std::vector<uint64_t> offsets(ranks.size());
+  const Plan plan = plan_allgather(all.teams().member_of(members), &own, offsets.data(), sizeof own);
+  require_at(all.teams().perform(members, plan, call), call.place);
+  for (size_t m = 0; m < ranks.size(); ++m) found->second.push_back(world.reach(ranks[m], offsets[m]));
+  return found->second;
+}
+
+}  // namespace
+
 // ---- reflect -------------------------------------------------------------------------------------------------------
 
 namespace {
@@ -288,28 +309,31 @@ std::vector<Transfer::Width> widths_of(const xmp_aligned& a, const AlignedLayout
 
 // The program's elements have the alignment of their type.
 template <typename T>
-void add(char* to, int64_t stride, const char* from, int64_t count) {
+void add(char* to, int64_t stride, const char* from, int64_t from_stride, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     T& sum = *reinterpret_cast<T*>(to + i * stride);
-    sum = static_cast<T>(sum + reinterpret_cast<const T*>(from)[i]);
+    sum = static_cast<T>(sum + *reinterpret_cast<const T*>(from + i * from_stride));
   }
 }
 
 // `type`: that of the elements, for reduce_shadow; -1: reflect.
-Transfer& shadow_of(const xmp_aligned& a, const xmp_width width[], int type, const char* place) {
+Transfer& shadow_of(const xmp_aligned& a, const xmp_width width[], int type, bool started, const Call& call) {
+  const char* const place = call.place;
   Aligned& made = aligned(&a, place);
   const Team set = executing();
   std::vector<int64_t> key;
   for (int m = 0; m < set.count; ++m) key.push_back(set.rank(m));
   for (int d = 0; d < a.dims; ++d) key.insert(key.end(), {width[d].low, width[d].high, width[d].periodic});
-  key.push_back(type);
+  key.insert(key.end(), {type, started});
   std::unique_ptr<Transfer>& out = made.shadows[key];
   if (out == nullptr) {
     const std::vector<Transfer::Width> widths = widths_of(a, made.layout, width, place);
     require_all_nodes(a, made.layout, set, type < 0 ? "reflect" : "reduce_shadow", place);
-    out =
-        std::make_unique<Transfer>(Transfer::of_shadow(set, sms_rank, made.layout, static_cast<char*>(a.data), widths));
-    if (type >= 0) with_type(static_cast<Type>(type), [&]<typename T>() { out->reverse(add<T>); });
+    Transfer::Combine combine = nullptr;
+    if (type >= 0) with_type(static_cast<Type>(type), [&]<typename T>() { combine = add<T>; });
+    TransferSide array = {&made.layout, static_cast<char*>(a.data), {}};
+    if (!started) array.parts = parts_in(set, a, call);
+    out = std::make_unique<Transfer>(Transfer::of_shadow(set, sms_rank, array, widths, combine));
   }
   return *out;
 }
@@ -342,12 +366,12 @@ void refresh(const xmp_aligned& a, const char* place) {
 
 void perform_shadow(const xmp_aligned& a, const xmp_width width[], int type, const Call& call) {
   Collective& all = coarrays(call.name, call.place).collective();
-  require_at(shadow_of(a, width, type, call.place).perform(all.teams(), call), call.place);
+  require_at(shadow_of(a, width, type, false, call).perform(all.teams(), call), call.place);
 }
 
 xmp_request start_shadow(const xmp_aligned& a, const xmp_width width[], int type, const Call& call) {
   Collective& all = coarrays(call.name, call.place).collective();
-  return give(std::make_unique<Moving>(shadow_of(a, width, type, call.place), all.teams(), call));
+  return give(std::make_unique<Moving>(shadow_of(a, width, type, true, call), all.teams(), call));
 }
 
 }  // namespace
@@ -407,13 +431,12 @@ std::string shape_of(const TransferSide& side) {
   return out.empty() ? "one element" : out;
 }
 
-Transfer transfer_of(const TransferSide& to, const TransferSide& from, size_t element) {
-  return Transfer::of_sections(executing(), sms_rank, to, from, element);
-}
-
 // The sides of a gmove. One element on the right goes to all on the left: it is fetched now.
 struct Sides {
   Sides(const xmp_moved& to, const xmp_moved& from, size_t element, const char* text, const Call& call);
+  Transfer transfer(size_t element) const {
+    return Transfer::of_sections(executing(), sms_rank, target, source, element);
+  }
 
   TransferSide target, source;
   std::vector<char> value;
@@ -429,7 +452,9 @@ Sides::Sides(const xmp_moved& to, const xmp_moved& from, size_t element, const c
     value.resize(element);
     if (source.layout != nullptr) {
       TeamOperations& teams = coarrays(call.name, place).collective().teams();
-      require_at(transfer_of({nullptr, value.data(), {}}, source, element).perform(teams, call), place);
+      const TransferSide here = {nullptr, value.data(), {}};
+      Transfer fetch = Transfer::of_sections(executing(), sms_rank, here, source, element);
+      require_at(fetch.perform(teams, call), place);
     } else {
       std::memcpy(value.data(), from.address, element);
     }
@@ -447,8 +472,9 @@ XMP_EXPORT void xmp_gmove_global(const xmp_moved* to, const xmp_moved* from, siz
                                  const char* place) {
   const Call call = {"xmp_gmove", place};
   TeamOperations& teams = coarrays(call.name, place).collective().teams();
-  const Sides sides(*to, *from, element, text, call);
-  require_at(transfer_of(sides.target, sides.source, element).perform(teams, call), place);
+  Sides sides(*to, *from, element, text, call);
+  if (sides.source.layout != nullptr) sides.source.parts = parts_in(executing(), *from->array, call);
+  require_at(sides.transfer(element).perform(teams, call), place);
 }
 
 XMP_EXPORT xmp_request xmp_gmove_global_start(const xmp_moved* to, const xmp_moved* from, size_t element,
@@ -456,7 +482,7 @@ XMP_EXPORT xmp_request xmp_gmove_global_start(const xmp_moved* to, const xmp_mov
   const Call call = {"xmp_gmove_start", place};
   TeamOperations& teams = coarrays(call.name, place).collective().teams();
   const Sides sides(*to, *from, element, text, call);
-  auto transfer = std::make_unique<Transfer>(transfer_of(sides.target, sides.source, element));
+  auto transfer = std::make_unique<Transfer>(sides.transfer(element));
   Transfer& made = *transfer;
   return give(std::make_unique<Moving>(made, teams, call, std::move(transfer)));
 }
