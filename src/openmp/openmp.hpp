@@ -8,6 +8,7 @@
 #include "openmp/program/code.hpp"
 #include "openmp/program/imports.hpp"
 #include "openmp/program/objects.hpp"
+#include "openmp/program/output.hpp"
 #include "openmp/program/runtime.hpp"
 #include "openmp/program/stacks.hpp"
 #include "openmp/program/threadprivate.hpp"

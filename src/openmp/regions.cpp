@@ -9,6 +9,7 @@
 #include "base/record/record.hpp"
 #include "base/wait.hpp"
 #include "openmp/abi.hpp"
+#include "openmp/program/output.hpp"
 #include "openmp/program/runtime.hpp"
 #include "openmp/program/words.hpp"
 #include "process/process.hpp"
@@ -130,6 +131,7 @@ void Regions::wait_for_ranks(const char* call, const void* code, uint64_t shares
   queues_.clear(barriers_, shares);
   cancellation_.clear(barriers_);
   tasks_.clear(barriers_);
+  instance<RegionOutput>().after_barrier();
   ++barriers_;
   if (place != 0) learnt_.begin(place);
 }

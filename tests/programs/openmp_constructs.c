@@ -4,6 +4,7 @@
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { n = 100, rows = 8, columns = 10 };
 static int wrong;
@@ -340,10 +341,46 @@ static void memory_of_tasks(void) {
   expect("memory that tasks have allocated", right, all);
 }
 
+/* What threads write to a file that main has opened stands there in the order of barriers. */
+static void files(void) {
+  FILE* file = tmpfile();
+  const int threads = omp_get_max_threads();
+  int own = 0;
+  fputs("begin\n", file);
+#pragma omp parallel reduction(+ : own)
+  {
+    const int thread = omp_get_thread_num();
+    fprintf(file, "first %d\n", thread);
+#pragma omp barrier
+    fputs("second", file);
+    fputc('!', file);
+    fwrite("\n", 1, 1, file);
+    FILE* mine = tmpfile();
+    int read = -1;
+    fprintf(mine, "%d", thread);
+    rewind(mine);
+    own += fscanf(mine, "%d", &read) == 1 && read == thread;
+    fclose(mine);
+  }
+  fputs("end", file);
+  rewind(file);
+  char word[100];
+  int marks = 0, numbers = 0, at = 0, number;
+  expect("the first word of a file", fscanf(file, "%99s", word) == 1 && strcmp(word, "begin") == 0, 1);
+  while (fscanf(file, " first %d", &number) == 1) numbers += number, ++at;
+  expect("threads that have written to it", at, threads);
+  expect("what they have written", numbers, threads * (threads - 1) / 2);
+  long bytes = 0, letters = 0;
+  for (int c; (c = fgetc(file)) != EOF && bytes < 10000; ++bytes) marks += c == '!', letters += c == 'c';
+  expect("what they have written after a barrier", marks == threads && letters == threads, 1);
+  fclose(file);
+  expect("files of threads", own, threads);
+}
+
 int main(void) {
   for (int round = 0; round < 2; ++round) {
     chains(), cancellation(), reductions(), barrier_before_loop(), sizes_of_chunks(), settings(), locks_of_tasks(),
-        threadprivate(), memory_of_tasks();
+        threadprivate(), memory_of_tasks(), files();
   }
   if (!wrong) puts("ok");
   return wrong;

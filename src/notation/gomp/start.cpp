@@ -184,6 +184,7 @@ EXPORT int __libc_start_main(Main main, int argc, char** argv, void (*init)(), v
   Memory& memory = process_memory("the start of an OpenMP program");
   require(instance<Regions>().begin(memory, program));
   require(instance<Objects>().begin(memory));
+  require(instance<RegionOutput>().begin(memory));
   memory_is_shared = true;
   if (memory.job().nnodes > 1 || memory.checking()) require(prepare_code(program));
   on_exit(leave, nullptr);
