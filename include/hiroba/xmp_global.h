@@ -245,6 +245,14 @@ void xmp_gmove_global(const xmp_moved* to, const xmp_moved* from, size_t element
 /* Starts it. The right side may change when this returns. */
 xmp_request xmp_gmove_global_start(const xmp_moved* to, const xmp_moved* from, size_t element, const char* text,
                                    const char* place);
+/* gmove in and out: not collective. Each image of the executing set moves by itself what it owns of the side that the
+ * executing set has: in: the left one, out: the right one. Any images may have the other side, and take no part. The
+ * program synchronises with them. in: reads what was written before; out: has arrived when the call returns. */
+void xmp_gmove_alone(enum xmp_gmove_mode mode, const xmp_moved* to, const xmp_moved* from, size_t element,
+                     const char* text, const char* place);
+/* Starts it: neither side may be used until it is waited for. */
+xmp_request xmp_gmove_alone_start(enum xmp_gmove_mode mode, const xmp_moved* to, const xmp_moved* from, size_t element,
+                                  const char* text, const char* place);
 
 /* ---- calls on aligned arrays (collective over the executing set, which has all nodes of them; blocking) ---------- */
 

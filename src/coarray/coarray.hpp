@@ -20,6 +20,7 @@
 #include "coarray/atomics.hpp"
 #include "coarray/image_sync.hpp"
 #include "coarray/locks.hpp"
+#include "coarray/mover.hpp"
 #include "memory/memory.hpp"
 #include "section/walk.hpp"
 

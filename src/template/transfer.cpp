@@ -2,42 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
-#include <tuple>
 
 #include "base/rows.hpp"
 
 namespace hiroba {
 
 namespace {
-
-// Consecutive positions of a section, or indices.
-struct Interval {
-  int64_t first, count;
-};
-
-// Adds a run to a list, in which runs that continue each other become one.
-void append(std::vector<Run>& runs, Run run) {
-  if (!runs.empty()) {
-    Run& last = runs.back();
-    const int64_t gap = run.at - (last.at + (last.count - 1) * last.stride);
-    if ((last.count == 1 || last.stride == gap) && (run.count == 1 || run.stride == gap)) {
-      last.count += run.count, last.stride = gap;
-      return;
-    }
-  }
-  runs.push_back(run);
-}
-
-int64_t count_of(const std::vector<std::vector<Run>>& dims) {
-  int64_t product = 1;
-  for (const std::vector<Run>& runs : dims) {
-    int64_t sum = 0;
-    for (const Run& run : runs) sum += run.count;
-    product *= sum;
-  }
-  return product;
-}
 
 // Calls visit(address, count, stride) for the innermost runs.
 template <typename Visit>
@@ -61,145 +31,22 @@ void copy_elements(char* to, int64_t to_stride, const char* from, int64_t from_s
   copy_row(to, from, element, count, to_stride, from_stride);
 }
 
-bool owns(const AlignedLayout& layout, int d, int64_t index, const std::vector<int>& at) {
-  const int owner = layout.owner(d, index);
-  return owner < 0 || owner == at[layout.on_grid(d)];
-}
-
-// The owner of an index has all from low to before high around it.
-Interval owned_around(const AlignedLayout& layout, int d, int64_t index) {
-  if (layout.on_grid(d) < 0) return {0, layout.dim(d).extent};
-  const int64_t shift = layout.dim(d).shift;
-  int64_t begin = 0, end = 0;
-  layout.axis(d)->run_of(index + shift, begin, end);
-  return {begin - shift, end - begin};
-}
-
-std::vector<int> matched_dims(const TransferSide& side) {
-  std::vector<int> out;
-  for (int d = 0; d < static_cast<int>(side.dims.size()); ++d) {
-    const int next = side.order.empty() ? d : side.order[d];
-    if (side.dims[next].count != 1) out.push_back(next);
-  }
-  return out;
-}
-
 }  // namespace
-
-// One side of a transfer as the ranks of a team have it.
-class Transfer::Builder {
- public:
-  Builder(const Team& team, int me, const TransferSide& side)
-      : side_(side), matched_(matched_dims(side)), me_(team.find(me)), memory_(static_cast<size_t>(team.count)) {
-    if (side.layout != nullptr) copies_ = side.layout->copied_over();
-    for (int m = 0; m < team.count; ++m)
-      at_.push_back(side.layout == nullptr ? List32() : side.layout->on().grid.coordinates(team.rank(m)));
-  }
-
-  bool is_memory() const { return side_.layout == nullptr; }
-  int matched() const { return static_cast<int>(matched_.size()); }
-  int64_t count(int k) const { return side_.dims[matched_[k]].count; }
-  // True if that member has elements in the dimensions that have one index.
-  bool takes_part(int member) const {
-    if (is_memory()) return true;
-    if (at_[member].empty()) return false;
-    for (size_t d = 0; d < side_.dims.size(); ++d)
-      if (side_.dims[d].count == 1 && !owns(*side_.layout, static_cast<int>(d), side_.dims[d].base, at_[member]))
-        return false;
-    return true;
-  }
-  // One of the nodes with copies gives to each taker: that with the taker's coordinates, else the first.
-  bool gives_to(int member, int taker) const {
-    if (is_memory()) return member == taker;
-    for (const int g : copies_)
-      if (at_[member][g] != (at_[taker].empty() ? 0 : at_[taker][g])) return false;
-    return true;
-  }
-  int coordinate(int k, int member) const {
-    const int g = is_memory() ? -1 : side_.layout->on_grid(matched_[k]);
-    return g < 0 ? -1 : at_[member][g];
-  }
-  // The number of positions from one on that have the same owner, which `own` says is that coordinate or not.
-  int64_t same_owner(int k, int64_t position, int coordinate, bool& own) const {
-    const TransferSide::Dim& dim = side_.dims[matched_[k]];
-    const int64_t left = dim.count - position, index = dim.base + position * dim.step;
-    own = coordinate < 0 || side_.layout->owner(matched_[k], index) == coordinate;
-    if (coordinate < 0) return left;
-    const Interval around = owned_around(*side_.layout, matched_[k], index);
-    const int64_t away = dim.step > 0 ? around.first + around.count - 1 - index : index - around.first;
-    return std::min(left, away / std::abs(dim.step) + 1);
-  }
-  // A member's box of the elements at these positions, each interval of which has one owner.
-  Box box(const std::vector<const std::vector<Interval>*>& positions, int member) const {
-    Box out = {member == me_ ? side_.data : side_.parts[member], {}};
-    for (size_t d = 0; d < side_.dims.size(); ++d)
-      if (side_.dims[d].count == 1) out.data += offset(static_cast<int>(d), side_.dims[d].base, member);
-    for (int k = 0; k < matched(); ++k) {
-      const TransferSide::Dim& dim = side_.dims[matched_[k]];
-      std::vector<Run>& runs = out.dims.emplace_back();
-      for (const Interval& part : *positions[k])
-        append(runs, {offset(matched_[k], dim.base + part.first * dim.step, member), part.count,
-                      dim.step * memory(matched_[k], member).stride});
-    }
-    return out;
-  }
-
- private:
-  using List32 = std::vector<int>;
-  struct Memory {
-    int64_t first, stride;
-  };
-
-  const Memory& memory(int d, int member) const {
-    std::vector<Memory>& of = memory_[member];
-    if (of.empty() && is_memory()) {
-      for (const TransferSide::Dim& dim : side_.dims) of.push_back({0, dim.stride});
-    } else if (of.empty()) {
-      const List32 at = at_[member].empty() ? List32(side_.layout->on().grid.extent.size()) : at_[member];
-      const auto strides = side_.layout->strides(at);
-      for (int i = 0; i < side_.layout->dims(); ++i) of.push_back({side_.layout->part(i, at).memory_first, strides[i]});
-    }
-    return of[d];
-  }
-  int64_t offset(int d, int64_t index, int member) const {
-    const int64_t number = is_memory() ? index : side_.layout->number(d, index);
-    return (number - memory(d, member).first) * memory(d, member).stride;
-  }
-
-  const TransferSide& side_;
-  std::vector<int> matched_, copies_;
-  int me_;
-  std::vector<List32> at_;  // coordinates of each member
-  mutable std::vector<std::vector<Memory>> memory_;
-};
 
 Transfer Transfer::of_sections(const Team& team, int me, const TransferSide& to, const TransferSide& from,
                                size_t element) {
   Transfer out;
   for (int m = 0; m < team.count; ++m) out.ranks_.push_back(team.rank(m));
   out.element_ = element;
-  const Builder target(team, me, to), source(team, me, from);
+  const SideOfTeam target(team, me, to), source(team, me, from);
+  SharedPositions positions(source, target);
   const int own = team.find(me);
-  // Positions, by dimension and the coordinates of giver and taker.
-  std::map<std::tuple<int, int, int>, std::vector<Interval>> lists;
-  const auto list = [&](int k, int giver, int taker) -> const std::vector<Interval>& {
-    const auto [found, made] = lists.try_emplace({k, giver, taker});
-    for (int64_t i = 0, same = 0; made && i < target.count(k); i += same) {
-      bool gives = false, takes = false;
-      same = source.same_owner(k, i, giver, gives);
-      same = std::min(same, target.same_owner(k, i, taker, takes));
-      if (gives && takes) found->second.push_back({i, same});
-    }
-    return found->second;
-  };
   // The box of what one member gives to the other, in the memory of the giver or that of the taker.
   const auto boxes = [&](int giver, int taker, bool gives) {
     std::vector<Box> made;
     if (!source.takes_part(giver) || !target.takes_part(taker) || !source.gives_to(giver, taker)) return made;
-    std::vector<const std::vector<Interval>*> positions;
-    for (int k = 0; k < target.matched(); ++k)
-      positions.push_back(&list(k, source.coordinate(k, giver), target.coordinate(k, taker)));
-    made.push_back(gives ? source.box(positions, giver) : target.box(positions, taker));
+    const SideOfTeam::Positions both = positions.of(giver, taker);
+    made.push_back(gives ? source.box(both, giver) : target.box(both, taker));
     return made;
   };
   out.reaches_ = !from.parts.empty() && to.layout != from.layout;
@@ -280,7 +127,7 @@ class Transfer::Shadow {
     for (unsigned mask = 1; mask < 1U << layout_.dims(); ++mask) {
       Box box = {data, {}};
       for (int d = 0; d < layout_.dims(); ++d) box.dims.push_back(runs[d][mask >> d & 1]);
-      if (count_of(box.dims) > 0) made.push_back(std::move(box));
+      if (count_of(box) > 0) made.push_back(std::move(box));
     }
     return made;
   }
@@ -349,12 +196,11 @@ void Transfer::set_room(bool started) {
     packed = {};
     for (const std::vector<Box>& boxes : all) {
       size_t bytes = 0;
-      for (const Box& box : boxes) bytes += static_cast<size_t>(count_of(box.dims)) * element_;
+      for (const Box& box : boxes) bytes += static_cast<size_t>(count_of(box)) * element_;
       char* direct = may_be_direct && bytes > 0 && boxes.size() == 1 ? consecutive(boxes[0], element_) : nullptr;
       for (const std::vector<Box>& each : others)
         for (const Box& other : each)
-          if (direct != nullptr && count_of(other.dims) > 0 && range_of(boxes[0]).meets(range_of(other)))
-            direct = nullptr;
+          if (direct != nullptr && count_of(other) > 0 && range_of(boxes[0]).meets(range_of(other))) direct = nullptr;
       packed.direct.push_back(direct);
       packed.table.bytes.push_back(bytes);
       packed.table.at.push_back(room);
@@ -411,25 +257,14 @@ void Transfer::move(char* to, int64_t to_stride, const char* from, int64_t from_
 void Transfer::add_copies(const std::vector<Box>& to, const std::vector<Box>& from) {
   for (size_t b = 0; b < to.size(); ++b) {
     Copy copy = {to[b].data, from[b].data, {}};
-    for (size_t d = 0; d < to[b].dims.size(); ++d) {
-      std::vector<Copy::Runs>& runs = copy.dims.emplace_back();
-      const std::vector<Run>&mine = to[b].dims[d], &theirs = from[b].dims[d];
-      int64_t done = 0, given = 0;  // of the present runs
-      for (size_t i = 0, j = 0; i < mine.size() && j < theirs.size();) {
-        const int64_t count = std::min(mine[i].count - done, theirs[j].count - given);
-        runs.push_back({mine[i].at + done * mine[i].stride, mine[i].stride, theirs[j].at + given * theirs[j].stride,
-                        theirs[j].stride, count});
-        if ((done += count) == mine[i].count) ++i, done = 0;
-        if ((given += count) == theirs[j].count) ++j, given = 0;
-      }
-    }
+    for (size_t d = 0; d < to[b].dims.size(); ++d) copy.dims.push_back(paired(to[b].dims[d], from[b].dims[d]));
     copies_.push_back(std::move(copy));
   }
 }
 
 void Transfer::copy_all(const Copy& copy, size_t d, int64_t to, int64_t from) const {
   if (d == copy.dims.size()) return move(copy.to + to, 0, copy.from + from, 0, 1);
-  for (const Copy::Runs& run : copy.dims[d]) {
+  for (const PairedRuns& run : copy.dims[d]) {
     if (d + 1 == copy.dims.size()) {
       move(copy.to + to + run.to, run.to_stride, copy.from + from + run.from, run.from_stride, run.count);
       continue;

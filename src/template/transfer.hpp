@@ -12,22 +12,9 @@
 #include <vector>
 
 #include "collective/collective.hpp"
-#include "template/layout.hpp"
+#include "template/sides.hpp"
 
 namespace hiroba {
-
-// A section of an aligned array, or of memory of each rank.
-struct TransferSide {
-  struct Dim {
-    int64_t base = 0, step = 1, count = 1;  // indices
-    int64_t stride = 0;                     // of memory, in bytes
-  };
-  const AlignedLayout* layout = nullptr;  // null: memory
-  char* data = nullptr;                   // the first byte of this rank's memory of the array; of memory: of index 0
-  std::vector<Dim> dims;
-  std::vector<int> order = {};        // of its dimensions, the outermost first; empty: as they are
-  std::span<char* const> parts = {};  // that of each member of the team; empty: this rank does not reach them
-};
 
 class Transfer {
  public:
@@ -51,21 +38,12 @@ class Transfer {
   void finish();
 
  private:
-  // Elements in a rank's memory: the runs of each dimension, from `data` on.
-  struct Box {
-    char* data;
-    std::vector<std::vector<Run>> dims;
-  };
-  // Elements of two memories, in runs of equal counts.
+  // Elements of two memories.
   struct Copy {
-    struct Runs {
-      int64_t to, to_stride, from, from_stride, count;
-    };
     char* to;
     const char* from;
-    std::vector<std::vector<Runs>> dims;
+    std::vector<std::vector<PairedRuns>> dims;
   };
-  class Builder;
   class Shadow;
   // The blocks for all members: packed one after the other, or where they lie, which is then not null.
   struct Packed {

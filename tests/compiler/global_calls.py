@@ -1,5 +1,5 @@
-"""Programs that call functions on templates and aligned arrays: inquiry, and what moves elements (xmp_transpose and its
-like), also random ones that compare with the same in private memory."""
+"""Programs whose nodes ask for templates and aligned arrays, and move elements, together (xmp_transpose and its like)
+or alone (gmove in and out); also random ones that compare with the same in private memory."""
 
 from __future__ import annotations
 
@@ -238,7 +238,160 @@ int main(void) {
   return wrong != 0;
 }
 """
-PROGRAMS = {"inquiry": INQUIRY, "intrinsics": INTRINSICS}
+# What one node reads from others, and writes to them, while they take no part.
+ALONE = """#include <stdio.h>
+#include <xmp.h>
+#define N 24
+#pragma xmp nodes p[*]
+#pragma xmp nodes g[*][*]
+#pragma xmp template t[N]
+#pragma xmp template w[N]
+#pragma xmp template u[N][N]
+#pragma xmp distribute t[block] onto p
+#pragma xmp distribute w[cyclic(3)] onto p
+#pragma xmp distribute u[block][cyclic(2)] onto g
+double a[N], b[N], c[N];
+int m[N][N];
+short copies[N];
+struct { double *d; } s;
+#pragma xmp align [i] with t[i] :: a, b, s.d
+#pragma xmp shadow a[1:2]
+#pragma xmp align c[i] with w[i]
+#pragma xmp align m[i][j] with u[i][j]
+#pragma xmp align copies[i] with u[i][*]
+static int wrong;
+static void of_block(int node) {
+  int k[N];
+#pragma xmp align k[i] with w[i]
+#pragma xmp loop on w[i]
+  for (int i = 0; i < N; i++) k[i] = 3 * i + node;
+#pragma xmp barrier
+  int e = -1, at = (5 * xmpc_node_num() + node) % N;
+#pragma xmp gmove in
+  e = k[at];
+  wrong += e != 3 * at + node;
+#pragma xmp barrier
+}
+int main(void) {
+  int n = xmp_num_nodes(), me = xmpc_node_num(), width = (N + n - 1) / n;
+  double all[N], reversed[N], half[N / 2];
+  int row[N], square[4][5];
+  s.d = xmp_malloc(xmp_desc_of(s.d), N);
+#pragma xmp loop on t[i]
+  for (int i = 0; i < N; i++) a[i] = i, b[i] = -1, s.d[i] = 0;
+#pragma xmp loop on w[i]
+  for (int i = 0; i < N; i++) c[i] = 100 + i;
+#pragma xmp loop (i,j) on u[i][j]
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) m[i][j] = 100 * i + j;
+#pragma xmp loop (i) on u[i][*]
+  for (int i = 0; i < N; i++) copies[i] = i;
+#pragma xmp barrier
+  for (int node = 0; node < n; node++) {
+#pragma xmp task on p[node]
+    {
+      short few[N];
+      double e = -1;
+#pragma xmp gmove in
+      all[:] = a[:];
+#pragma xmp gmove in
+      reversed[0:N] = c[N - 1:N:-1];
+#pragma xmp gmove in async(1)
+      half[:] = c[1:N / 2:2];
+#pragma xmp gmove in async(1)
+      row[:] = m[:][node];
+#pragma xmp gmove in
+      few[:] = copies[:];
+#pragma xmp gmove in
+      square[:][:] = m[3:4:5][1:5:3];
+#pragma xmp gmove in
+      e = a[N - 1 - node];
+#pragma xmp wait_async(1)
+      for (int i = 0; i < N; i++) {
+        wrong += all[i] != i || reversed[i] != 100 + N - 1 - i || row[i] != 100 * i + node || few[i] != i;
+        wrong += i < N / 2 && half[i] != 101 + 2 * i;
+      }
+      for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 5; j++) wrong += square[i][j] != 100 * (3 + 5 * i) + 1 + 3 * j;
+      wrong += e != N - 1 - node;
+    }
+  }
+  /* Each to its own part. */
+  int first = me * width, own = N - first < width ? N - first : width;
+  if (own > 0) {
+#pragma xmp task on p[me]
+    {
+#pragma xmp gmove in
+      b[first:own] = c[first + own - 1:own:-1];
+    }
+  }
+#pragma xmp loop on t[i] reduction(+:wrong)
+  for (int i = 0; i < N; i++) wrong += b[i] != 100 + 2 * first + own - 1 - i;
+#pragma xmp barrier
+  /* One node writes what all have. */
+#pragma xmp task on p[n - 1]
+  {
+    short zeros[N];
+    for (int i = 0; i < N; i++) all[i] = 7 * i, row[i] = -i, zeros[i] = 0;
+#pragma xmp gmove out
+    c[:] = all[:];
+#pragma xmp gmove out async(2)
+    m[5][0:N] = row[0:N];
+#pragma xmp gmove out
+    m[0:4][7] = 42;
+#pragma xmp gmove out
+    m[20:2:3][20:2:3] = square[0:2][3:2];
+#pragma xmp gmove out async(3)
+    copies[:] = zeros[:];
+    int last = (n - 1) * width, many = N - last > 0 ? N - last : 0;
+    if (many > 0) {
+#pragma xmp gmove out
+      s.d[0:many] = a[last:many];
+    }
+#pragma xmp wait_async(2, 3)
+  }
+#pragma xmp barrier
+  wrong += me == 0 && n == 1 && s.d[N - 1] != N - 1;
+#pragma xmp loop on w[i] reduction(+:wrong)
+  for (int i = 0; i < N; i++) wrong += c[i] != 7 * i;
+#pragma xmp loop (i,j) on u[i][j] reduction(+:wrong)
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) {
+      int right = i == 5 ? -j : j == 7 && i < 4 ? 42 : 100 * i + j;
+      if (i >= 20 && (i - 20) % 3 == 0 && j >= 20 && (j - 20) % 3 == 0)
+        right = 100 * (3 + 5 * (i - 20) / 3) + 1 + 3 * (3 + (j - 20) / 3);
+      wrong += m[i][j] != right;
+    }
+  int copy_sum = 0;
+#pragma xmp loop (i) on u[i][*]
+  for (int i = 0; i < N; i++) copy_sum += copies[i];
+  wrong += copy_sum;
+  /* All together, and each with indices of its own. */
+#pragma xmp gmove in
+  a[0:N] = c[:];
+  double mine = -1;
+#pragma xmp gmove in
+  mine = c[(me * 5 + 3) % N];
+  wrong += mine != 7 * ((me * 5 + 3) % N);
+#pragma xmp loop on t[i] reduction(+:wrong)
+  for (int i = 0; i < N; i++) wrong += a[i] != 7 * i;
+#pragma xmp barrier
+#pragma xmp task on p[me]
+  {
+#pragma xmp gmove out
+    b[(me * 7) % N] = me;
+  }
+#pragma xmp barrier
+#pragma xmp gmove in
+  mine = b[(me * 7) % N];
+  wrong += mine != me;
+  for (int i = 0; i < 3; i++) of_block(i);
+#pragma xmp reduction(+:wrong)
+  if (xmpc_node_num() == 0) puts(wrong ? "wrong" : "OK");
+  return wrong != 0;
+}
+"""
+PROGRAMS = {"alone": ALONE, "inquiry": INQUIRY, "intrinsics": INTRINSICS}
 
 
 def desc(*arrays: Array) -> str:

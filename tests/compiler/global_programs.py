@@ -146,10 +146,13 @@ class Array:
     def compare(self, what: str) -> list[str]:
         """Gathers the array on each node, and compares."""
         whole = "[:]" * len(self.extents)
+        alone = self.rng.random() < 0.3
         return [
             f"  {{ __typeof__({self.name}{'[0]' * len(self.extents)}) all{self.shape()};",
-            "#pragma xmp gmove",
+            *["#pragma xmp barrier"] * alone,
+            f"#pragma xmp gmove{' in' * alone}",
             f"  all{whole} = {self.name}{whole};",
+            *["#pragma xmp barrier"] * alone,
             *self.nest(
                 f'if ({self.element("all")} != {self.element("o" + self.name)}) fail("{what}", i);'.replace(
                     ", i)", f", {'ijk'[self.order[0]]})"
@@ -251,11 +254,14 @@ def case(rng: random.Random, number: int) -> str:
         found = sections(rng, to, source)
         if found is not None and len(to.extents) == len(source.extents):
             started = rng.random() < 0.3
+            mode = "" if to is source else rng.choice(["", "", " in", " out"])
             target, given = f"{to.name}{found[0]}", f"{source.name}{found[1]}"
             out += [
                 "  {",
-                f"#pragma xmp gmove{' async(7)' * started}\n  {target} = {given};",
+                *["#pragma xmp barrier"] * bool(mode),
+                f"#pragma xmp gmove{mode}{' async(7)' * started}\n  {target} = {given};",
                 *["#pragma xmp wait_async(7)"] * started,
+                *["#pragma xmp barrier"] * bool(mode),
                 f"  o{target} = o{given};",
                 "  }",
                 *to.compare("gmove"),

@@ -195,6 +195,12 @@ MISUSE = {
     "\n#pragma xmp nodes one[1][2]\n#pragma xmp template u[4][4]\nint few[] = {4};\n"
     "#pragma xmp distribute u[gblock(few)][gblock(few)] onto one\n":
         r"m\.c:\d+: gblock in dimension 2 of template u has 1 sizes, and there are 2 nodes",
+    "\n#pragma xmp task on p[0]\n{\n#pragma xmp gmove in\na[0:11] = few[0];\n}":
+        r"m\.c:\d+: a\[0:11\] = few\[0\]: rank 1 has elements of the left side and does not execute this gmove in",
+    "\n#pragma xmp task on p[0]\n{\n#pragma xmp gmove out\nfew[0:2] = a[9:2];\n}":
+        r"m\.c:\d+: few\[0:2\] = a\[9:2\]: rank 1 has elements of the right side and does not execute this gmove out",
+    "\n#pragma xmp gmove in\nc[0:three] = a[0:4];":
+        r"m\.c:\d+: c\[0:three\] = a\[0:4\]: the left side of gmove has \[3\], and the right side \[4\]",
     "\nxmp_transpose(xmp_desc_of(a), xmp_desc_of(matrix), 0);":
         r"m\.c:\d+: xmp_transpose: array a has 1 dimension, and this call needs 2",
     "\nxmp_transpose(xmp_desc_of(matrix), xmp_desc_of(matrix), 0);":
@@ -356,6 +362,24 @@ class GlobalView(CompilerTest):
             "each gives what it owns of the right side to the owners of the left side",
         ):
             self.assertIn(words, ended.stderr)
+
+
+class Wire(CompilerTest):
+    """The programs on two nodes that are joined by a network, of which WIRE has the options: "HIROBA_TRANSPORT=ucx"."""
+
+    def test_programs(self) -> None:
+        if "WIRE" not in os.environ:
+            self.skipTest("no wire is named")
+        options = dict(word.split("=") for word in os.environ["WIRE"].split())
+        seed = int(os.environ.get("SEED", random.randrange(1 << 30)))
+        print(f"seed {seed}: SEED={seed} repeats it", file=sys.stderr)
+        for name, written in (PROGRAMS | {"random": program(seed, 6), "calls": calls(seed, 4)}).items():
+            with self.subTest(name):
+                self.write(f"{name}.c", written)
+                self.compiled("-O1", "-fopenmp", f"{name}.c", "-lm", "-o", name)
+                words = [HIROBARUN, "-n", "4", "--nodes", "2", str(self.folder / name)]
+                ended = execute(words, self.folder, limit=60, env=options)
+                self.assertEqual((ended.returncode, ended.stdout), (0, "OK\n"), ended.stderr)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-// Aligned arrays of xmp_global.h: their memory, reflect and gmove.
+// Aligned arrays of xmp_global.h: their memory and reflect.
 #define SMS_NO_PLACES
 #include <algorithm>
 #include <atomic>
@@ -23,6 +23,7 @@ struct Aligned {
   };
   AlignedLayout layout;
   std::unique_ptr<void, Freed> memory;
+  PartDirectory::Name name;
   std::map<std::vector<int>, std::vector<char*>> parts;               // of the members of a team: parts_in()
   std::map<std::vector<int64_t>, std::unique_ptr<Transfer>> shadows;  // by ranks, widths and type of reduce_shadow
 };
@@ -35,6 +36,8 @@ struct Waiting {
   std::set<xmp_aligned*> pointers;  // descriptors that xmp_malloc may have
 };
 Waiting& waiting() { return instance<Waiting>(); }
+
+PartDirectory& directory() { return instance<PartDirectory>(); }
 
 Aligned& aligned(const xmp_aligned* array, const char* place) {
   if (array->opaque == nullptr) xmp_aligned_absent(array, place);
@@ -115,12 +118,20 @@ void* allocate(xmp_aligned* a, const char* place) {
     for (int d = 0; d < a->dims; ++d) before += made->layout.part(d, at).memory_first * strides[d];
   }
   a->base = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(a->data) - static_cast<uintptr_t>(before));
+  made->name = directory().add(format("%s at %s", a->name, a->place), executing(), a->data);
   a->opaque = made.release();
   allocated()[a->data] = a;
   return a->data;
 }
 
 }  // namespace
+
+void start_aligned(Memory& memory, const World& world) {
+  require_at(memory.rank_memory().start(), "xmp_init");
+  void* table = nullptr;
+  require_at(memory.rank_memory().allocate(PartDirectory::bytes, "the table of aligned arrays", table), "xmp_init");
+  directory().start(world, static_cast<char*>(table));
+}
 
 XMP_EXPORT void* xmp_aligned_allocate(xmp_aligned* a) {
   start_coarrays("xmp_aligned_allocate", a->place);
@@ -189,7 +200,9 @@ XMP_EXPORT void xmp_aligned_absent(const xmp_aligned* a, const char* place) {
 }
 
 XMP_EXPORT void xmp_aligned_free(xmp_aligned* a, const char* place) {
-  delete &aligned(a, place);
+  Aligned& made = aligned(a, place);
+  directory().remove(made.name);
+  delete &made;
   allocated().erase(a->data);
   a->opaque = a->data = a->base = nullptr;
 }
@@ -259,10 +272,6 @@ XMP_EXPORT void xmp_check_loop(const xmp_aligned* a, const char* place) {
 
 // ---- parts of other nodes ------------------------------------------------------------------------------------------
 
-namespace {
-
-// The parts of an array of the members of a team, in their order; none if any of them does not reach all others, which
-// all find alike. Collective at the first call for an array and a team.
 std::span<char* const> parts_in(const Team& team, const xmp_aligned& a, const Call& call) {
   Collective& all = coarrays(call.name, call.place).collective();
   const World& world = all.world();
@@ -281,7 +290,9 @@ std::span<char* const> parts_in(const Team& team, const xmp_aligned& a, const Ca
   return found->second;
 }
 
-}  // namespace
+Status find_part(const xmp_aligned& a, int rank, uint64_t& offset, const char* place) {
+  return directory().find(aligned(&a, place).name, rank, format("array %s", a.name), offset);
+}
 
 // ---- reflect -------------------------------------------------------------------------------------------------------
 
@@ -338,27 +349,6 @@ Transfer& shadow_of(const xmp_aligned& a, const xmp_width width[], int type, boo
   return *out;
 }
 
-// A started transfer, which an array keeps, or which belongs to this.
-class Moving final : public Request {
- public:
-  Moving(Transfer& transfer, TeamOperations& teams, const Call& call, std::unique_ptr<Transfer> own = nullptr)
-      : own_(std::move(own)), transfer_(transfer) {
-    require_at(transfer.start(teams, call, started_), call.place);
-  }
-  Status advance(bool& complete) override {
-    HIROBA_TRY(started_.agrees());
-    complete = started_.done();
-    if (complete) transfer_.finish();
-    return {};
-  }
-  std::string missing() const override { return started_.missing(); }
-
- private:
-  const std::unique_ptr<Transfer> own_;
-  Transfer& transfer_;
-  Started started_;
-};
-
 void refresh(const xmp_aligned& a, const char* place) {
   Aligned& made = aligned(&a, place);
   made.written = made.stale = false;
@@ -370,8 +360,7 @@ void perform_shadow(const xmp_aligned& a, const xmp_width width[], int type, con
 }
 
 xmp_request start_shadow(const xmp_aligned& a, const xmp_width width[], int type, const Call& call) {
-  Collective& all = coarrays(call.name, call.place).collective();
-  return give(std::make_unique<Moving>(shadow_of(a, width, type, true, call), all.teams(), call));
+  return start_transfer(shadow_of(a, width, type, true, call), nullptr, call);
 }
 
 }  // namespace
@@ -396,95 +385,6 @@ XMP_EXPORT xmp_request xmp_reduce_shadow_start(const xmp_aligned* a, const xmp_w
                                                const char* place) {
   arithmetic_of(type, type, XMP_ADD, place);
   return start_shadow(*a, width, type, {"xmp_reduce_shadow_start", place});
-}
-
-// ---- gmove ---------------------------------------------------------------------------------------------------------
-
-namespace {
-
-TransferSide side_of(const xmp_moved& moved, const char* text, const char* place) {
-  TransferSide out;
-  out.layout = moved.array == nullptr ? nullptr : &aligned(moved.array, place).layout;
-  out.data = static_cast<char*>(moved.array == nullptr ? moved.address : moved.array->data);
-  for (int d = 0; d < moved.dims; ++d) {
-    const int64_t base = moved.base[d], step = moved.step[d], count = moved.length[d];
-    out.dims.push_back({base, step, count, moved.array == nullptr ? moved.stride[d] : 0});
-    if (moved.array == nullptr || count == 0) continue;
-    const int64_t last = base + (count - 1) * step, extent = moved.array->extent[d];
-    if (count < 0 || std::min(base, last) < 0 || std::max(base, last) >= extent)
-      end_job(1, "%s: %s: the section %ld:%ld:%ld of dimension %d of %s is outside of its %ld elements", place, text,
-              base, count, step, d + 1, moved.array->name, extent);
-  }
-  return out;
-}
-
-std::vector<int64_t> counts_of(const TransferSide& side) {
-  std::vector<int64_t> out;
-  for (const TransferSide::Dim& dim : side.dims)
-    if (dim.count != 1) out.push_back(dim.count);
-  return out;
-}
-
-std::string shape_of(const TransferSide& side) {
-  std::string out;
-  for (const TransferSide::Dim& dim : side.dims) out += format("[%ld]", dim.count);
-  return out.empty() ? "one element" : out;
-}
-
-// The sides of a gmove. One element on the right goes to all on the left: it is fetched now.
-struct Sides {
-  Sides(const xmp_moved& to, const xmp_moved& from, size_t element, const char* text, const Call& call);
-  Transfer transfer(size_t element) const {
-    return Transfer::of_sections(executing(), sms_rank, target, source, element);
-  }
-
-  TransferSide target, source;
-  std::vector<char> value;
-};
-
-Sides::Sides(const xmp_moved& to, const xmp_moved& from, size_t element, const char* text, const Call& call)
-    : target(side_of(to, text, call.place)), source(side_of(from, text, call.place)) {
-  const char* const place = call.place;
-  for (const xmp_moved* each : {&to, &from})
-    if (each->array != nullptr)
-      require_all_nodes(*each->array, aligned(each->array, place).layout, executing(), "gmove", place);
-  if (counts_of(source).empty() && !counts_of(target).empty()) {
-    value.resize(element);
-    if (source.layout != nullptr) {
-      TeamOperations& teams = coarrays(call.name, place).collective().teams();
-      const TransferSide here = {nullptr, value.data(), {}};
-      Transfer fetch = Transfer::of_sections(executing(), sms_rank, here, source, element);
-      require_at(fetch.perform(teams, call), place);
-    } else {
-      std::memcpy(value.data(), from.address, element);
-    }
-    source = {nullptr, value.data(), target.dims};
-    for (TransferSide::Dim& dim : source.dims) dim.base = 0, dim.stride = 0;
-  }
-  if (counts_of(target) != counts_of(source))
-    end_job(1, "%s: %s: the left side of gmove has %s, and the right side %s", place, text, shape_of(target).c_str(),
-            shape_of(source).c_str());
-}
-
-}  // namespace
-
-XMP_EXPORT void xmp_gmove_global(const xmp_moved* to, const xmp_moved* from, size_t element, const char* text,
-                                 const char* place) {
-  const Call call = {"xmp_gmove", place};
-  TeamOperations& teams = coarrays(call.name, place).collective().teams();
-  Sides sides(*to, *from, element, text, call);
-  if (sides.source.layout != nullptr) sides.source.parts = parts_in(executing(), *from->array, call);
-  require_at(sides.transfer(element).perform(teams, call), place);
-}
-
-XMP_EXPORT xmp_request xmp_gmove_global_start(const xmp_moved* to, const xmp_moved* from, size_t element,
-                                              const char* text, const char* place) {
-  const Call call = {"xmp_gmove_start", place};
-  TeamOperations& teams = coarrays(call.name, place).collective().teams();
-  const Sides sides(*to, *from, element, text, call);
-  auto transfer = std::make_unique<Transfer>(sides.transfer(element));
-  Transfer& made = *transfer;
-  return give(std::make_unique<Moving>(made, teams, call, std::move(transfer)));
 }
 
 }  // namespace hiroba

@@ -19,7 +19,33 @@ std::shared_ptr<Request> known(const xmp_request& request, const char* call, con
   return out;
 }
 
+// A started transfer, which an array keeps, or which belongs to this.
+class Moving final : public Request {
+ public:
+  Moving(Transfer& transfer, TeamOperations& teams, const Call& call, std::unique_ptr<Transfer> own)
+      : own_(std::move(own)), transfer_(transfer) {
+    require_at(transfer.start(teams, call, started_), call.place);
+  }
+  Status advance(bool& complete) override {
+    HIROBA_TRY(started_.agrees());
+    complete = started_.done();
+    if (complete) transfer_.finish();
+    return {};
+  }
+  std::string missing() const override { return started_.missing(); }
+
+ private:
+  const std::unique_ptr<Transfer> own_;
+  Transfer& transfer_;
+  Started started_;
+};
+
 }  // namespace
+
+xmp_request start_transfer(Transfer& transfer, std::unique_ptr<Transfer> own, const Call& call) {
+  TeamOperations& teams = coarrays(call.name, call.place).collective().teams();
+  return give(std::make_unique<Moving>(transfer, teams, call, std::move(own)));
+}
 
 // A program may leave requests to the end of the job, which completes them.
 xmp_request give(std::unique_ptr<Request> request) { return {requests("xmp_request").give(std::move(request), false)}; }

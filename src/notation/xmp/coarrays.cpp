@@ -54,7 +54,7 @@ void start_coarrays(const char* call, const char* place) {
   if (!process_started()) coarrays(call, place);
   Memory& memory = process_memory(call);
   require_at(all.start(memory), "xmp_init");
-  require_at(memory.rank_memory().start(), "xmp_init");
+  start_aligned(memory, all.collective().world());
   phrases().end = "xmp_finalize";
   execute_all(memory.job().nranks);
   xmp_checking = memory.checking() ? 1 : 0;

@@ -94,6 +94,13 @@ const xmp_aligned* find_aligned(const void* descriptor);
 const xmp_template* find_template(const void* descriptor);
 // Returns which elements each node has; ends the job if the array has no memory.
 const AlignedLayout& layout_of(const xmp_aligned& array, const char* place);
+// Returns the parts of an array of the members of a team, in their order; none if any of them does not reach all
+// others, which all find alike. Collective at the first call for an array and a team.
+std::span<char* const> parts_in(const Team& team, const xmp_aligned& array, const Call& call);
+// Finds the part of an array at any rank, as an offset.
+Status find_part(const xmp_aligned& array, int rank, uint64_t& offset, const char* place);
+// Makes memory for parts, at the start. Collective.
+void start_aligned(Memory& memory, const World& world);
 // Ends the job if a node of an array does not take part.
 void require_all_nodes(const xmp_aligned& array, const AlignedLayout& layout, const Team& set, const char* what,
                        const char* place);
@@ -104,6 +111,8 @@ bool free_aligned(void* what, const char* place);
 
 // ---- started operations ----
 xmp_request give(std::unique_ptr<Request> request);
+// `own`: the transfer, if nothing else keeps it.
+xmp_request start_transfer(Transfer& transfer, std::unique_ptr<Transfer> own, const Call& call);
 std::unique_ptr<Request> start(const std::vector<Move>& moves, const char* place);
 
 }  // namespace hiroba

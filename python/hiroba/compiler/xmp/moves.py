@@ -85,9 +85,9 @@ class GlobalMoves:
         array, source = self._array(arrays, left), self._array(arrays, bare(right))
         if array is None and source is None:
             return None
-        if how.mode != "XMP_GMOVE":
-            text = f"gmove {how.mode.split('_')[-1].lower()} of an aligned array is not supported"
-            arrays.error(node.start_byte, text, "write gmove alone, which all nodes execute together")
+        if how.mode == "XMP_GMOVE_OUT" and array is None:
+            text = f"`{arrays.written(left)}` on the left of gmove out is memory of each node"
+            arrays.error(node.start_byte, text, "write gmove in, by which each node reads what it needs")
             return "0"
         to = self._side(arrays, array, left)
         element = self._element(arrays, array, left)
@@ -100,11 +100,19 @@ class GlobalMoves:
             check = (
                 f' _Static_assert(__builtin_types_compatible_p({both}), "both sides of a gmove have the same type");'
             )
-        arrays.say(node, "is moved by all nodes together: each gives what it owns of the right side to the owners of"
-                   " the left side: xmp_gmove_global")  # fmt: skip
+        function, mode = "xmp_gmove_global", ""
+        explained = "by all nodes together: each gives what it owns of the right side to the owners of the left side"
+        if how.mode != "XMP_GMOVE":
+            function, mode = "xmp_gmove_alone", f"{how.mode}, "
+            explained = (
+                "by each node alone: it reads what it owns of the left side"
+                if how.mode == "XMP_GMOVE_IN"
+                else "by each node alone: it writes what it owns of the right side"
+            )
+        arrays.say(node, f"is moved {explained}: {function}")
         what, place = quoted(arrays.written(node)), arrays.place(node.start_byte)
         before = " ".join([*to[0], *given[0]])
-        call = f"xmp_gmove_global{'_start' * bool(how.id)}({to[1]}, {given[1]}, sizeof {element}, {what}, {place})"
+        call = f"{function}{'_start' * bool(how.id)}({mode}{to[1]}, {given[1]}, sizeof {element}, {what}, {place})"
         if how.id:
             call = f'xmp_async({how.id}, {call}, "gmove", {place})'
         return f"__extension__({{ {before}{check} {call}; }})"

@@ -9,9 +9,9 @@ double a[100], c[100];
 #pragma xmp align c[i] with u[i]
 int main(void) {
   double x;
-#pragma xmp gmove in
+#pragma xmp gmove out
   x = a[3];
   return x > 0;
 }
-// expected: 13:3: gmove in of an aligned array is not supported
-// remedy: write gmove alone, which all nodes execute together
+// expected: 13:3: `x` on the left of gmove out is memory of each node
+// remedy: write gmove in, by which each node reads what it needs
