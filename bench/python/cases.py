@@ -2,7 +2,9 @@
 
 cases.py stencil | numpy-stencil ELEMENTS    A[1:-1] = (A[:-2] + A[2:]) / 2: seconds of one
 cases.py sum | preload-sum ELEMENTS          rank 0 reads the array of rank 1 for the first time
-cases.py jacobi POINTS STEPS                 Jacobi with numba: see jacobi.c"""
+cases.py jacobi POINTS STEPS                 Jacobi with numba: see jacobi.c
+cases.py elements | numpy-elements TIMES     A[i] = x: seconds of one
+cases.py slices | numpy-slices TIMES         A[i : i + 8] = row: seconds of one"""
 
 from __future__ import annotations
 
@@ -105,6 +107,31 @@ def jacobi(points: int, steps: int) -> None:
     hiroba.barrier()
 
 
+def assign(a: np.ndarray, times: int, length: int) -> None:
+    """Elements one by one, or slices of them."""
+    row = np.arange(float(length))
+
+    def once() -> float:
+        begin = time.perf_counter()
+        if length == 1:
+            for i in range(times):
+                a[i] = 1.0
+        else:
+            for i in range(times):
+                a[i : i + length] = row
+        return (time.perf_counter() - begin) / times
+
+    report(best(once), float(a[:times].sum()))
+
+
+def shared(elements: int) -> np.ndarray | None:
+    """An array, of which rank 0 alone has the elements; None on others."""
+    import hiroba
+
+    a = hiroba.zeros(elements, split=None)
+    return a if hiroba.rank == 0 else None
+
+
 def main(case: str, *words: str) -> None:
     numbers = [int(word) for word in words]
     match case:
@@ -116,6 +143,11 @@ def main(case: str, *words: str) -> None:
             read(numbers[0], case == "preload-sum")
         case "jacobi":
             jacobi(numbers[0], numbers[1])
+        case "elements" | "slices" | "numpy-elements" | "numpy-slices":
+            size = numbers[0] + 8
+            a = np.zeros(size) if case.startswith("numpy") else shared(size)
+            if a is not None:
+                assign(a, numbers[0], 1 if case.endswith("elements") else 8)
 
 
 main(*sys.argv[1:])

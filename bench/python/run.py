@@ -37,6 +37,7 @@ def interpreter(build: Path, label: str, words: list[str | Path], ranks: int = 0
 
 def matches(build: Path, small: bool) -> dict[str, list[Contestant]]:
     elements = str(1 << 16 if small else 1 << 27)
+    times = "1000" if small else "100000"
     found = {
         "stencil": [
             python(build, "NumPy", "numpy-stencil", elements),
@@ -46,6 +47,14 @@ def matches(build: Path, small: bool) -> dict[str, list[Contestant]]:
         "read": [
             python(build, "preload and sum", "preload-sum", elements, ranks=2, nodes=2),
             python(build, "sum", "sum", elements, ranks=2, nodes=2),
+        ],
+        "elements": [
+            python(build, "NumPy", "numpy-elements", times),
+            python(build, "2 ranks", "elements", times, ranks=2),
+        ],
+        "slices": [
+            python(build, "NumPy", "numpy-slices", times),
+            python(build, "2 ranks", "slices", times, ranks=2),
         ],
         "start": [
             interpreter(build, "import numpy", ["-c", "import numpy"]),
@@ -86,6 +95,8 @@ def targets(samples: dict[str, Samples]) -> list[Target]:
         Target("stencil, 2 nodes / NumPy", stencil.ratio("2 nodes", "NumPy"), 0.7),
         Target("stencil, 2 ranks of one node / NumPy", stencil.ratio("2 ranks", "NumPy"), 0.6),
         Target("first A.sum() / preload and sum", read.ratio("sum", "preload and sum"), 1.3),
+        Target("A[i] = x / NumPy", samples["elements"].ratio("2 ranks", "NumPy"), 2),
+        Target("A[i : i + 8] = row / NumPy", samples["slices"].ratio("2 ranks", "NumPy"), 2),
         Target("import hiroba - import numpy", start.median("import hiroba") - plain, 0.15, unit=" s"),
         Target("import hiroba, 1 rank - import numpy", start.median("import hiroba, 1 rank") - plain, 0.15, unit=" s"),
         Target("start of 4 ranks - import numpy", start.median("import hiroba, 4 ranks") - plain, 0.5, unit=" s"),

@@ -4,7 +4,7 @@ one large array is the room for those of a test. Prints `done` if just those tes
 
 Usage: hirobarun python3 numpy_suite.py [--plain] [--record FILE] TESTS... [OPTIONS OF PYTEST], such as
 _core/tests/test_indexing.py, or the folder array_api_tests of https://github.com/data-apis/array-api-tests, with its
-submodule, ARRAY_API_TESTS_MODULE=numpy, and --derandomize --disable-deadline.
+submodule, ARRAY_API_TESTS_MODULE=numpy, and --derandomize --disable-deadline --max-examples 20.
 --plain: a subclass of ndarray without any difference instead, of which nothing is expected. --record: a file for the
 names of tests that fail. Exits with 77 without pytest and hypothesis, which NumPy's tests need."""
 
