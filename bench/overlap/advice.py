@@ -135,21 +135,43 @@ class Way:
         return f"{self.library}, {self.mode}, {self.placement}, {self.schedule}, {ranks_text(self.ranks)}"
 
 
+NAMES = ("collective", "bytes", "calls", "compute_seconds_between")
+
+
+def of_report(report: dict[str, Any]) -> list[dict[str, Any]]:
+    """What rank 0 has called in a run, of the data of its report: docs/report.md. The sizes of one place are told apart
+    by their powers of two, so they are the mean of these."""
+    found: dict[tuple[str, int], list[float]] = {}
+    for site in report["sites"]:
+        call = site["call"].split("(")[0]
+        if site["kind"] != "collective" or site["rank"] != 0 or not call.startswith("hiroba_"):
+            continue
+        name = call.removeprefix("hiroba_").removeprefix("i")
+        sums = found.setdefault((name, round(site["amount"] / site["count"])), [0, 0])
+        sums[0] += site["count"]
+        sums[1] += site["before"]
+    return [
+        dict(zip(NAMES, (name, size, calls, before / calls), strict=True))
+        for (name, size), (calls, before) in sorted(found.items())
+    ]
+
+
 def read_uses(path: Path) -> list[Use]:
-    names = ("collective", "bytes", "calls", "compute_seconds_between")
     try:
         rows = json.loads(path.read_text())
     except (OSError, json.JSONDecodeError) as error:
         raise BenchmarkError(f"--like {path}: {error}") from error
+    if isinstance(rows, dict) and "hiroba_report" in rows:
+        rows = of_report(rows)
     if not isinstance(rows, list) or not rows:
         raise BenchmarkError(f"--like {path}: a list of calls is needed, as README.md shows it")
     uses = []
     for number, row in enumerate(rows):
-        if not isinstance(row, dict) or set(row) != set(names):
-            raise BenchmarkError(f"--like {path}: entry {number} must have exactly {', '.join(names)}: {row}")
-        values = [row[name] for name in names[1:]]
+        if not isinstance(row, dict) or set(row) != set(NAMES):
+            raise BenchmarkError(f"--like {path}: entry {number} must have exactly {', '.join(NAMES)}: {row}")
+        values = [row[name] for name in NAMES[1:]]
         if any(isinstance(v, bool) or not isinstance(v, int | float) or not 0 <= v < math.inf for v in values):
-            raise BenchmarkError(f"--like {path}: entry {number}: {', '.join(names[1:])} are numbers from 0: {row}")
+            raise BenchmarkError(f"--like {path}: entry {number}: {', '.join(NAMES[1:])} are numbers from 0: {row}")
         uses.append(Use(str(row["collective"]), *map(float, values)))
     return uses
 

@@ -102,6 +102,14 @@ class LikeTest(unittest.TestCase):
             path = Path(folder) / "app.json"
             path.write_text(json.dumps([good]))
             self.assertEqual(advice.read_uses(path), [Use("alltoall", 2048, 100, 3e-05)])
+            site = {"kind": "collective", "call": "hiroba_ialltoall(x)", "rank": 0, "count": 100, "amount": 204800}
+            sites = [
+                site | {"before": 3e-03},
+                site | {"before": 1, "rank": 1},
+                {"kind": "fault", "call": "", "rank": 0},
+            ]
+            path.write_text(json.dumps({"hiroba_report": 1, "sites": sites}))
+            self.assertEqual(advice.read_uses(path), [Use("alltoall", 2048, 100, 3e-05)])
             for bad, told in [
                 ("[", "Expecting"),
                 ("[]", "a list of calls"),

@@ -254,7 +254,9 @@ def parse() -> argparse.Namespace:
     add("--test-calls", type=int, default=0, help="calls of MPI_Test in the computation (default: 0)")
     add("--statistic", default="mean", choices=("mean", "median", "min"), help="of the repetitions (default: mean)")
     add(
-        "--like", type=Path, help="JSON file with the calls of a program: what it would gain (README.md has the format)"
+        "--like",
+        type=Path,
+        help="report of a program (hirobarun --report FILE.json), or list of its calls (README.md): what it would gain",
     )
     add("--measured", type=Path, help="with --like: take the figures of this earlier run, and measure nothing")
     if not (ROOT / "bench" / "overlap").is_dir():  # an installation

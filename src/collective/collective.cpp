@@ -1,6 +1,5 @@
 #include "collective/collective.hpp"
 
-#include "base/log.hpp"
 #include "collective/parts.hpp"
 
 namespace hiroba {
@@ -28,11 +27,9 @@ void Collective::start(const World& world, uint64_t scratch, uint64_t stride, co
   const uint64_t lanes = scratch + arrivals_bytes, log = lanes + Lanes::bytes, staging = log + CallLog::bytes;
   p.log.start(p.world, log, stride);
   p.lanes.start(p.world, p.log, p.questions, settings.tuning, lanes, stride);
-  p.exchange.start(p.world, p.parcels, p.operations, p.explanation,
-                   staging + static_cast<uint64_t>(p.world.rank) * stride, scratch + scratch_bytes - staging);
+  p.exchange.start(p.world, p.parcels, p.operations, staging + static_cast<uint64_t>(p.world.rank) * stride,
+                   scratch + scratch_bytes - staging);
   p.progress.start(p.world, settings.progress);
-  p.explanation.start(settings.explain && p.world.rank == 0);
-  p.uses.start(p.world.rank == 0 ? settings.uses : "");
   p.report.start(p.world);
   p.teams.start();
   p.questions.start(p.world, p.barriers.entered(), p.log, p.teams.all());
@@ -40,8 +37,7 @@ void Collective::start(const World& world, uint64_t scratch, uint64_t stride, co
 
 Status Collective::stop() {
   parts_->progress.stop();
-  for (const std::string& line : parts_->explanation.lines()) log_line("%s", line.c_str());
-  return parts_->uses.write();
+  return {};
 }
 
 bool Collective::meantime(void* self) {

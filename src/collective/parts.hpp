@@ -5,9 +5,7 @@
 
 #include "collective/barriers/joined_barrier.hpp"
 #include "collective/collective.hpp"
-#include "collective/operations/uses.hpp"
 #include "collective/plans/exchange.hpp"
-#include "collective/plans/explanation.hpp"
 #include "collective/plans/lanes.hpp"
 #include "collective/plans/one_report.hpp"
 #include "collective/plans/parcels.hpp"
@@ -25,8 +23,6 @@ struct CollectiveParts {
   JoinedBarrier joined_barrier;
   Exchange exchange;
   Lanes lanes;
-  Explanation explanation;
-  Uses uses;
   ProgressThread progress;
   Barriers barriers;
   Arrivals arrivals;

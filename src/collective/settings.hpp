@@ -24,10 +24,8 @@ struct Tuning {
 struct Settings {
   Tuning tuning;
   Placement progress;         // option progress
-  bool measure = false;       // option stats
+  bool measure = false;       // options stats and report
   bool reproducible = false;  // option reproducible
-  bool explain = false;       // option explain-collectives
-  std::string uses;           // option trace-collectives
 };
 
 }  // namespace hiroba

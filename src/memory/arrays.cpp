@@ -213,14 +213,6 @@ Status Arrays::find_first(void* data, Array*& out) const {
                        static_cast<char*>(data) - out->data, out->name);
 }
 
-void FreedCounters::add(const Array& array) {
-  constexpr size_t most_names = 256;
-  const bool known = by_name.size() < most_names || by_name.count(array.name) != 0;
-  Sum& sum = by_name[known ? array.name : "other arrays"];
-  ++sum.arrays;
-  sum.counters.add(array.counters);
-}
-
 Status Arrays::free(void* data, const char* call) {
   if (!parts_.space.contains(data))  // before the ranks compare calls, which would only report a difference
     return in_call(call, Status::error("the address is in no shared array: has the pointer got another value since its "
@@ -239,7 +231,7 @@ Status Arrays::free(void* data, const char* call) {
   HIROBA_TRY(in_call(call, check_ends(*array)));
   const uint64_t offset = array->first_page << page_shift, bytes = (array->end_page - array->first_page) << page_shift;
   array->freed = true, ++changes_;
-  freed.add(*array);
+  freed.add(array->counters);
   parts_.run_report.array_ends(*array);
   parts_.home_policies.forget(*array);
   if (parts_.cache != nullptr) {

@@ -21,17 +21,6 @@ struct MemoryParts;
 // Returns the status, with the name of the call before the message of a failure.
 Status in_call(const char* call, Status status);
 
-// Counts of freed arrays, by name; names beyond a limit share one entry.
-struct FreedCounters {
-  struct Sum {
-    uint64_t arrays = 0;
-    Counters counters;
-  };
-  std::map<std::string, Sum> by_name;
-
-  void add(const Array& array);
-};
-
 class Arrays {
  public:
   explicit Arrays(MemoryParts& parts) : parts_(parts) {}
@@ -58,7 +47,7 @@ class Arrays {
   Status redistribute(void* data, std::span<const int64_t> div, int first, int count, const char* call);
   // Fails for an array with a part for each rank: its homes do not change.
   Status check_movable(const Array& array) const;
-  FreedCounters freed;
+  Counters freed;                                // of all arrays that are freed
   uint64_t changes() const { return changes_; }  // number of arrays freed or given other homes
   void homes_changed() { ++changes_; }
   enum class Twin { by_option, at_fetch, at_write };

@@ -76,7 +76,6 @@ Status start_collective(MemoryParts& p, const Options& options) {
   HIROBA_TRY(Placement::parse(options.text("progress"), settings.progress));
   HIROBA_TRY(Tuning::read(options.text("tuning"), settings.tuning));
   settings.measure = p.times.on, settings.reproducible = options.flag("reproducible");
-  settings.explain = options.flag("explain-collectives"), settings.uses = options.text("trace-collectives");
   p.collective.start(world, p.layout.scratch(0), Layout::control_bytes, settings);
   return {};
 }

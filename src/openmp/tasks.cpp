@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "base/record/record.hpp"
 #include "base/wait.hpp"
 #include "openmp/abi.hpp"
 #include "openmp/member.hpp"
@@ -252,20 +253,51 @@ Frame* Tasks::steal(Worker& worker) const {
   return nullptr;
 }
 
+namespace {
+
+// Options report and stats: the time in which the first thread of a rank waits and finds no task. It is a part of the
+// rank's waiting in collective calls.
+class IdleTime {
+ public:
+  void begin() {
+    if (on_ && since_ == 0) since_ = seconds_now();
+  }
+  void end() {
+    if (since_ == 0) return;
+    const double now = seconds_now();
+    SiteRecord* const site = site_of(SiteKind::collective, this_wait, 0, this_wait, "");
+    note_time(site, 0, now - since_);
+    note_event(site, since_, now);
+    since_ = 0;
+  }
+
+ private:
+  static constexpr char this_wait[] = "a wait for tasks of OpenMP";
+  bool on_ = recording() && member.local == 0;
+  double since_ = 0;
+};
+
+}  // namespace
+
 // A task that waits with a lock must not execute one that wants the same lock.
 template <typename Done>
 void Tasks::execute_until(Worker& worker, const Frame* waits, const Done& done) {
   const bool any = waits == nullptr || (words::locks_held == 0 && worker.depth < most_depth);
   unsigned pause = least_pause;
+  IdleTime idle;
   for (Backoff backoff(200, long_yielding); !done();) {
     if (Frame* const frame = take(worker, any ? nullptr : waits); frame != nullptr) {
+      idle.end();
       execute(worker, *frame);
       backoff = Backoff(200, long_yielding), pause = least_pause;
-    } else if (!backoff.step()) {
-      usleep(pause);
-      pause = std::min(2 * pause, most_pause);
+      continue;
     }
+    idle.begin();
+    if (backoff.step()) continue;
+    usleep(pause);
+    pause = std::min(2 * pause, most_pause);
   }
+  idle.end();
 }
 
 void Tasks::wait() {

@@ -247,12 +247,4 @@ std::string Power::describe() const {
   return text;
 }
 
-std::string Power::timeline() const {
-  std::string text;
-  for (const PowerSampler::Point& point : parts_->sampler.points())
-    text += format(",\n{\"name\":\"watts\",\"ph\":\"C\",\"pid\":%d,\"ts\":%.3f,\"args\":{\"watts\":%.3f}}",
-                   parts_->around.job.rank, point.time * 1e6, point.watts);
-  return text;
-}
-
 }  // namespace hiroba

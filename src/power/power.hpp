@@ -26,7 +26,6 @@ class Power {
     EnergyPlaces places;
     double period = 0.02;  // seconds between two samples
     double idle = -1;      // watts of a machine that does nothing; negative: they are measured at the start
-    bool timeline = false;
 
     static Status from_options(const Options& options, Settings& out);
   };
@@ -64,8 +63,6 @@ class Power {
   void note() const;
   // Returns this rank's line for option stats.
   std::string describe() const;
-  // Watts of this machine over the time, as events for a timeline of tasks: ",\n{...}".
-  std::string timeline() const;
 
  private:
   std::unique_ptr<PowerParts> parts_;

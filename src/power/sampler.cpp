@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/record/record.hpp"
 #include "base/thread.hpp"
 #include "base/wait.hpp"
 
@@ -105,11 +106,6 @@ std::map<std::string, PowerAccount> PowerSampler::accounts() const {
   return accounts_.all();
 }
 
-std::vector<PowerSampler::Point> PowerSampler::points() const {
-  const std::lock_guard lock(guard_);
-  return points_;
-}
-
 EnergyMeter::Total PowerSampler::total(double& seconds) const {
   const std::lock_guard lock(guard_);
   seconds = last_time_ - began_;
@@ -136,7 +132,7 @@ void PowerSampler::tick() {
   if (std::isnan(joules)) accounts_.lose();
   else if (joules != last_joules_) accounts_.spend((joules - last_joules_) / ranks_);
   if (!std::isnan(joules)) last_joules_ = joules;
-  if (settings_.timeline && leads_) note_point(now, joules);
+  if (recording() && leads_) note_energy(now, joules);
 }
 
 // Each thread that runs tasks has an equal share of the rank's time, and the others belong to what the rank does.
@@ -164,11 +160,12 @@ std::string PowerSampler::state() const {
   return "waiting in " + text;
 }
 
-void PowerSampler::note_point(double now, double joules) {
+// Slow counters change less often than they are sampled.
+void PowerSampler::note_energy(double now, double joules) {
   constexpr double interval = 0.1;
-  constexpr size_t most = 100'000;
-  if (now - point_time_ < interval || points_.size() == most) return;
-  if (!std::isnan(joules)) points_.push_back({now, (joules - point_joules_) / (now - point_time_)});
+  if (now - point_time_ < interval) return;
+  if (!std::isnan(joules - point_joules_))
+    run_record->timeline.note_energy(run_record->began, point_time_, now, joules - point_joules_);
   point_time_ = now, point_joules_ = joules;
 }
 

@@ -42,18 +42,13 @@ class PowerSampler {
   std::string summands() const { return meter_.summands(); }
   bool any() const { return meter_.any(); }
 
-  struct Point {
-    double time, watts;
-  };
-  std::vector<Point> points() const;
-
  private:
   static void* main(void* self);
   void open();
   void tick();
   void note_state(double seconds);
   std::string state() const;
-  void note_point(double now, double joules);
+  void note_energy(double now, double joules);
 
   Power::Settings settings_;
   Power::Surroundings around_;
@@ -64,7 +59,6 @@ class PowerSampler {
   EnergyMeter meter_;
   PowerAccounts accounts_;
   double began_ = 0, last_time_ = 0, last_joules_ = 0;
-  std::vector<Point> points_;
   double point_time_ = 0, point_joules_ = 0;
   long ticks_ = 0;
   double cpu_seconds_ = 0;

@@ -11,7 +11,6 @@
 #include "task/check/nesting_check.hpp"
 #include "task/crew/running.hpp"
 #include "task/crew/task_record.hpp"
-#include "task/crew/trace.hpp"
 #include "task/crew/watch.hpp"
 #include "task/flow/agreement.hpp"
 #include "task/flow/graph.hpp"
@@ -36,7 +35,6 @@ struct TaskParts {
   Events events;
   Flow flow;
   Watch watch;
-  Trace trace;
   Running running;
   TaskRecord record;
   Chart chart;
@@ -143,21 +141,20 @@ std::string name_section(const Memory& memory, const TaskSection& section) {
   return format("%s\n%zu B", name.substr(name.rfind('/') + 1).c_str(), section.total());
 }
 
-Status append(const char* option, const std::string& file, int rank, const std::string& text) {
+Status append(const std::string& file, int rank, const std::string& text) {
   FILE* const out = std::fopen(file.c_str(), rank == 0 ? "w" : "a");
   bool written = out != nullptr && std::fputs(text.c_str(), out) >= 0;
   if (out != nullptr) written = std::fclose(out) == 0 && written;
   if (written) return {};
-  return Status::error("option %s: cannot write %s (%s)", option, file.c_str(), explain_error(errno).c_str());
+  return Status::error("option task-graph: cannot write %s (%s)", file.c_str(), explain_error(errno).c_str());
 }
 
 // The ranks write one after the other.
-template <typename Part>
-Status write_in_turn(const char* option, const Part& part, const Memory& memory) {
+Status write_in_turn(const Chart& chart, const Memory& memory) {
   const Job& job = memory.job();
   for (int r = 0; r < job.nranks; ++r) {
-    if (r == job.rank) HIROBA_TRY(append(option, part.file(), r, part.text(job.nranks)));
-    HIROBA_TRY(memory.collective().barriers().all("the trace or the graph of tasks"));
+    if (r == job.rank) HIROBA_TRY(append(chart.file(), r, chart.text(job.nranks)));
+    HIROBA_TRY(memory.collective().barriers().all("the graph of tasks"));
   }
   return {};
 }
@@ -198,17 +195,11 @@ Status Tasks::begin() {
   settings.domains = p.domains.get();
   HIROBA_TRY(p.crew.start(settings));
   const bool checking = p.memory->checking();
-  if (checking && !settings_.trace.empty())
-    return Status::error("option task-trace does not go with option check; give one of them");
   Observer* observer = nullptr;
   if (checking) {
     p.name_check.start(*p.memory);
     observer = &p.name_check;
     if (settings_.threads == 1) p.nesting_check.start(*p.memory);
-  }
-  if (!settings_.trace.empty()) {
-    p.trace.start(p.memory->job().rank, settings.threads, settings_.trace, settings_.more_events);
-    observer = &p.trace;
   }
   if (settings_.report) {
     p.record.start(settings.threads, observer);
@@ -234,8 +225,7 @@ Status Tasks::stop() {
   HIROBA_TRY(wait("the end of the program", nullptr));
   parts_->watch.stop();
   parts_->crew.stop();
-  if (parts_->trace.on()) HIROBA_TRY(write_in_turn("task-trace", parts_->trace, *parts_->memory));
-  if (parts_->chart.on()) HIROBA_TRY(write_in_turn("task-graph", parts_->chart, *parts_->memory));
+  if (parts_->chart.on()) HIROBA_TRY(write_in_turn(parts_->chart, *parts_->memory));
   if (parts_->chart.tasks() > Chart::most)
     log_line("option task-graph: %s has the first %zu of the %zu tasks of this rank", settings_.graph.c_str(),
              Chart::most, parts_->chart.tasks());

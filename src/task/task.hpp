@@ -33,12 +33,10 @@ class Tasks {
   };
   struct Settings {
     int threads = 1;
-    size_t window = 8192;                           // most tasks created by one thread that have not ended
-    uint64_t seed = 0;                              // not 0: tasks run in random order
-    std::string trace;                              // file for the times of tasks
-    std::string graph;                              // file for the edges between tasks
-    std::function<std::string()> more_events = {};  // of the trace, as its text: ",\n{...}"
-    bool report = false;                            // option report: tasks are counted, and their time measured
+    size_t window = 8192;  // most tasks created by one thread that have not ended
+    uint64_t seed = 0;     // not 0: tasks run in random order
+    std::string graph;     // file for the edges between tasks
+    bool report = false;   // option report: tasks are counted, and their time measured
     // If it is not empty, each thread keeps there the name of the task that it runs, or null.
     std::span<std::atomic<const char*>> names = {};
   };

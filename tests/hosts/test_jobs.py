@@ -83,6 +83,22 @@ class Jobs(JobsTest):
         job = self.start(self.hosts, TWO, ["sh", "-c", seen, self.example("hello")], {}, ["--cache", "77M"])
         self.assertEqual(job.finish(30).status, 0)
 
+    def test_report_without_a_common_file_system(self) -> None:
+        """Each host has a /dev/shm of its own. Rank 0 writes the data there; who has it makes the page."""
+        page = "/dev/shm/run.html"
+        job = self.start(self.hosts, TWO, [self.program("report_cases"), "load_imbalance"], {}, ["--report", page])
+        ended = job.finish(60)
+        self.assertEqual(ended.status, 1, ended)
+        told = re.search(
+            rf"there is no ({page}\.[0-9]+\.json): .* `hiroba report \1 {page}` makes the page there", ended.text
+        )
+        assert told is not None, ended
+        words = [self.example("hiroba"), "report", told[1], page]
+        self.assertEqual(self.hosts.run("h1", words, timeout=30).returncode, 0)
+        read = self.hosts.run("h1", ["cat", page], capture_output=True, text=True, timeout=30)
+        self.assertIn("load imbalance", read.stdout)
+        self.assertNotEqual(self.hosts.run("h2", ["test", "-e", page], timeout=30).returncode, 0)
+
     def test_a_program_named_as_the_shell_allows(self) -> None:
         folder = self.example("hello").parent
         for place, path, name in ((folder, "", "./hello"), (folder.parent, "", "bin/hello"), ("/", folder, "hello")):

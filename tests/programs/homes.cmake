@@ -40,7 +40,7 @@ set(explained_stays "128 pages .512 KiB. have long .* alone, .*: 128 by rank 1; 
 set(explained_bound "pages were not moved, because at most 8192 runs of pages")
 foreach(what migrate stays bound)
   add_test(NAME programs.homes_explained.${what} COMMAND $<TARGET_FILE:hirobarun> -n 2 --nodes 2
-    --explain-placement yes $<TARGET_FILE:homes_follow> --what ${what})
+    --stats $<TARGET_FILE:homes_follow> --what ${what})
   set_tests_properties(programs.homes_explained.${what} PROPERTIES TIMEOUT 40
     PASS_REGULAR_EXPRESSION "${explained_${what}}")
 endforeach()

@@ -1,11 +1,14 @@
-// For option report: report_cases CASE [remedied] has one problem, or is the same program without it. Arrays have
-// names, so that advice can be compared.
+// For option report: report_cases CASE [remedied] [part] [short] has one problem, or is the same program without it;
+// with `part` it does less work, with `short` half of that. Arrays have names, so that advice can be compared.
+// report_cases faults N makes N page faults on each rank.
 #include <collective.h>
 #include <sms.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <task.hpp>
 #include <vector>
@@ -16,6 +19,7 @@ namespace {
 
 constexpr int page_doubles = PAGE / 8;
 volatile double sink;
+int fraction = 1;  // of the work
 
 double now() {
   timespec t;
@@ -50,7 +54,7 @@ struct Parts {
 void false_sharing(bool remedied) {
   constexpr int pages = 16;
   double* const b = doubles(static_cast<size_t>(pages * sms_nprocs), remedied, "B");
-  for (int step = 0; step < 4000; ++step) {
+  for (int step = 0; step < 4000 / fraction; ++step) {
     for (int i = 0; i < pages * page_doubles; i += 64)
       b[remedied ? sms_rank * pages * page_doubles + i : i + sms_rank] += 1;
     compute(1);
@@ -63,7 +67,7 @@ void missing_preload(bool remedied) {
   const size_t pages = 2048;
   double* const b = doubles(pages * static_cast<size_t>(sms_nprocs), true, "B");
   const auto [own, next] = Parts(pages);
-  for (int step = 0; step < 64; ++step) {
+  for (int step = 0; step < 64 / fraction; ++step) {
     const size_t first = static_cast<size_t>(step % 8);
     for (size_t page = 0; page < pages; ++page) b[own + page * page_doubles] = step;
     sms_barrier();
@@ -81,7 +85,7 @@ void missing_preload(bool remedied) {
 void lock_contention(bool remedied) {
   double* const sum = doubles(1, false, "sum");
   double mine = 0;
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < 1000 / fraction; ++i) {
     if (!remedied) sms_lock(3);
     compute(100);
     if (remedied) mine += 1;
@@ -94,7 +98,7 @@ void lock_contention(bool remedied) {
 void load_imbalance(bool remedied) {
   for (int step = 0; step < 100; ++step) {
     compute(remedied || sms_rank != 0 ? 800 : 3200);
-    sms_barrier();
+    sms_barrier();  // the end of a step of uneven work
   }
 }
 
@@ -102,14 +106,14 @@ void slow_rank(bool remedied) {
   for (int step = 0; step < 100; ++step) {
     compute(800);
     if (!remedied && sms_rank == sms_nprocs - 1) usleep(10000);
-    sms_barrier();
+    sms_barrier();  // the end of a step of a slow rank
   }
 }
 
 void worst_placement(bool remedied) {
   constexpr int pages = 256;
   double* const b = doubles(static_cast<size_t>(pages * sms_nprocs), remedied, "B");
-  for (int step = 0; step < 600; ++step) {
+  for (int step = 0; step < 600 / fraction; ++step) {
     for (int i = 0; i < pages * page_doubles; ++i) b[sms_rank * pages * page_doubles + i] = step + i;
     sms_barrier();
   }
@@ -120,7 +124,7 @@ void irregular_order(bool remedied) {
   double* const b = doubles(pages * static_cast<size_t>(sms_nprocs), true, "B");
   const auto [own, next] = Parts(pages);
   rng random = {static_cast<uint64_t>(sms_rank)};
-  for (int step = 0; step < 20; ++step) {
+  for (int step = 0; step < 20 / fraction; ++step) {
     for (size_t page = 0; page < pages; ++page) b[own + page * page_doubles] = step;
     sms_barrier();
     const sms_range section[] = {{static_cast<int64_t>(next), pages * page_doubles, 1}};
@@ -149,7 +153,7 @@ void thrashing(bool) {
 }
 
 void collective_in_loop(bool remedied) {
-  constexpr int many = 200000;
+  const int many = 200000 / (fraction * fraction);
   std::vector<double> values(many, 1), sums(many);
   for (int i = 0; i < many; ++i) {
     iterate(100);
@@ -169,6 +173,28 @@ void small_tasks(bool remedied) {
   }
   hiroba::taskwait();
   for (int step = 0; remedied && step < 100; ++step) compute(300);
+}
+
+// Each page of the next rank's part is fetched again and again, if option cache is smaller than the part, and option
+// readahead does not bring more than that page. Prints what memory each rank takes.
+void faults(size_t many) {
+  constexpr size_t pages = 1024;
+  double* const b = doubles(pages * static_cast<size_t>(sms_nprocs), true, "B");
+  const auto [own, next] = Parts(pages);
+  for (size_t page = 0; page < pages; ++page) b[own + page * page_doubles] = 1;
+  sms_barrier();
+  for (size_t done = 0; done < many; done += pages) {
+    double sum = 0;
+    for (size_t page = 0; page < pages; ++page) sum += b[next + page * page_doubles];
+    sink = sum;
+    b[own + done % pages * page_doubles] += 1;
+    sms_barrier();
+  }
+  char line[128];
+  std::FILE* const file = std::fopen("/proc/self/smaps_rollup", "re");
+  while (file != nullptr && std::fgets(line, sizeof line, file) != nullptr)
+    if (std::strncmp(line, "Rss:", 4) == 0) printf("rank %d: %ld KiB\n", sms_rank, std::strtol(line + 4, nullptr, 10));
+  if (file != nullptr) std::fclose(file);
 }
 
 // The name of an array that a page must not take for its own text.
@@ -233,10 +259,16 @@ constexpr struct {
 
 int main(int argc, char** argv) {
   sms_startup(&argc, &argv);
-  const bool remedied = argc > 2 && std::strcmp(argv[2], "remedied") == 0;
+  bool remedied = false;
+  for (int i = 2; i < argc; ++i) {
+    if (std::strcmp(argv[i], "remedied") == 0) remedied = true;
+    if (std::strcmp(argv[i], "part") == 0) fraction *= 4;
+    if (std::strcmp(argv[i], "short") == 0) fraction *= 2;
+  }
   const double begin = now();
   for (const auto& one : cases)
     if (argc > 1 && std::strcmp(one.name, argv[1]) == 0) one.run(remedied);
+  if (argc > 2 && std::strcmp(argv[1], "faults") == 0) faults(std::strtoul(argv[2], nullptr, 10));
   sms_barrier();
   if (sms_rank == 0) printf("%.3f s\n", now() - begin);
   return sms_shutdown();

@@ -40,6 +40,39 @@ TEST_F(Record, AddsUpBySite) {
   EXPECT_EQ(site(SiteKind::lock, 100, 1).count, 0U);
 }
 
+TEST_F(Record, OperationsBySizeAndWay) {
+  const char place[] = "x.c:1";
+  constexpr double began = 10;
+  record_->began = began;
+  note_operation("hiroba_bcast(x)", place, 9, "by a lane", began + 1, began + 2);
+  note_operation("hiroba_bcast(x)", place, 15, "by a lane", began + 4, began + 5);
+  note_operation("hiroba_bcast(x)", place, 16, "by a lane", began + 5, began + 5);  // started
+  note_operation("hiroba_bcast(x)", place, 16, "in messages", began + 5, began + 6);
+  std::vector<const SiteRecord*> sites;
+  for (const SiteRecord& one : record_->sites)
+    if (one.count > 0) sites.push_back(&one);
+  ASSERT_EQ(sites.size(), 3U);
+  uint64_t counts = 0;
+  for (const SiteRecord* one : sites) {
+    counts += one->count;
+    if (one->count != 2) continue;
+    EXPECT_EQ(one->amount, 24U);
+    EXPECT_EQ(one->nanoseconds, 2'000'000'000U);
+    EXPECT_EQ(one->before, 3'000'000'000U);
+    EXPECT_STREQ(one->way, "by a lane");
+  }
+  EXPECT_EQ(counts, 4U);
+}
+
+TEST_F(Record, EnergyIsInTheBinsOfItsTime) {
+  record_->timeline.note_energy(0, 0.001, 0.003, 4);
+  uint64_t bins[2 * Timeline::half];
+  record_->timeline.sum_energy(0, bins);
+  EXPECT_NEAR(static_cast<double>(bins[1]), 2e6, 2);
+  EXPECT_NEAR(static_cast<double>(bins[2]), 2e6, 2);
+  EXPECT_EQ(bins[3], 0U);
+}
+
 TEST_F(Record, FaultsInOrderContinueNearTheLastOne) {
   for (const uint64_t page : {1000, 1004, 1010, 5000, 5004}) note_fault(code(1), 0, page, 4, 0, 0);
   EXPECT_EQ(site(SiteKind::fault, 1).ordered, 3U);

@@ -56,7 +56,7 @@ def critical_path(report: Report) -> dict[str, Any]:
         if total(sums) <= 0:
             continue
         place = site["place"] or site["call"]
-        if site["kind"] == "task":
+        if site["kind"] in ("task", "copy"):
             tasks[f"{site['call']} {place}"] = tasks.get(f"{site['call']} {place}", 0) + sums["computing"]
         else:
             add(ranks.setdefault(site["rank"], {}), sums)

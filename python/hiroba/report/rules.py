@@ -267,7 +267,7 @@ def uneven(report: Report, limit: float, held_up: bool) -> Iterator[tuple[Balanc
     if found is None or found.longer() < limit or found.held_up() != held_up:
         return
     waiting, place = waiting_for(report, found.slowest["rank"])
-    seconds = min(waiting, sum(found.seconds - other for other in found.others))
+    seconds = min(waiting, sum(found.seconds - other for other in found.others), found.total)
     if seconds >= max(LEAST_LOST, 0.1 * found.total):
         yield found, seconds, place
 

@@ -13,8 +13,15 @@ from typing import Any
 
 from hiroba.report.data import Report, ReportError
 
-NUMBERS = 5  # of an event: begin (us), duration (ns), site, other rank, thread
-NAMES = {"fault": "page fault", "barrier": "barrier", "collective": "collective", "lock": "lock", "task": "task"}
+NUMBERS = 5  # of an event: begin (us), duration (ns), site, other rank or releasing site, thread
+NAMES = {
+    "fault": "page fault",
+    "barrier": "barrier",
+    "collective": "collective",
+    "lock": "lock",
+    "task": "task",
+    "copy": "copy",
+}
 
 
 @dataclass
@@ -41,7 +48,10 @@ def events_of(report: Report, rank: dict[str, Any]) -> list[Event]:
 
 def details(report: Report, event: Event) -> dict[str, Any]:
     out: dict[str, Any] = {"place": event.site["place"]}
-    if event.other >= 0:
+    if event.other >= 0 and event.site["kind"] == "task":
+        by = report.data["sites"][event.other]
+        out["released by"] = f"{by['call']} at {by['place']}" if by["place"] else by["call"]
+    elif event.other >= 0:
         out["last rank"] = event.other
     if "array" in event.site:
         out["array"] = report.arrays[event.site["array"]]["name"]
@@ -66,6 +76,9 @@ def perfetto(report: Report) -> str:
             parts = {kind: round(line[kind][bin_number] / line["bin"], 4) for kind in kinds}
             time = {"ts": round(1e6 * (rank["began"] + bin_number * line["bin"]), 3)}
             out.append({"name": "part of the time", "ph": "C", "pid": pid} | time | {"args": parts})
+        for bin_number, joules in enumerate(line["joules"]):
+            time = {"ts": round(1e6 * (rank["began"] + bin_number * line["bin"]), 3)}
+            out.append({"name": "watts", "ph": "C", "pid": pid} | time | {"args": {"watts": joules / line["bin"]}})
     return json.dumps({"traceEvents": out, "displayTimeUnit": "ms"}, separators=(",", ":"))
 
 

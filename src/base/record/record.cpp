@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstring>
 
@@ -19,9 +20,10 @@ namespace hiroba {
 RunRecord* run_record = nullptr;
 constinit thread_local const void* record_caller __attribute__((tls_model("initial-exec"))) = nullptr;
 
-const char* const array_count_names[12] = {"faults",    "fetched",    "preloaded", "bytes_fetched",
-                                           "diffed",    "bytes_sent", "evicted",   "invalidated",
-                                           "refreshed", "notices",    "cached",    "home_faults"};
+const char* const array_count_names[ArrayRecord::count_names] = {
+    "faults",     "fetched",     "preloaded",   "bytes_fetched",     "diffed",
+    "bytes_sent", "evicted",     "invalidated", "refreshed",         "notices",
+    "cached",     "home_faults", "homes_moved", "homes_moved_again", "homes_kept"};
 
 namespace {
 
@@ -89,7 +91,8 @@ TimeKind time_kind(const SiteRecord& site) {
   switch (static_cast<SiteKind>(site.kind)) {
     case SiteKind::fault: return TimeKind::faults;
     case SiteKind::lock: return TimeKind::locks;
-    case SiteKind::task: return TimeKind::tasks;
+    case SiteKind::task:
+    case SiteKind::copy: return TimeKind::tasks;
     default: return TimeKind::collective;
   }
 }
@@ -121,8 +124,24 @@ void note_event(SiteRecord* site, double begin, double end, int other) {
   if (site == nullptr) return;
   const TimeKind kind = time_kind(*site);
   add(run_record->spent[static_cast<size_t>(kind)], nanoseconds(end - begin));
-  const auto number = static_cast<uint32_t>(site - run_record->sites);
-  run_record->timeline.note(kind, number, run_record->began, begin, end, other);
+  run_record->timeline.note(kind, static_cast<uint32_t>(site_number(site)), run_record->began, begin, end, other);
+}
+
+// Sizes are told apart by their powers of two.
+void note_operation(const char* call, const char* place, size_t bytes, const char* way, double begin, double end) {
+  static thread_local double last_end __attribute__((tls_model("initial-exec"))) = 0;
+  const double before = begin - (last_end == 0 ? run_record->began : last_end);
+  last_end = end;
+  const bool placed = place != nullptr && place[0] != '\0';
+  const auto size = static_cast<uint32_t>(std::bit_width(bytes)),
+             name = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(way));
+  SiteRecord* const site = site_of(SiteKind::collective, placed ? static_cast<const void*>(place) : record_caller,
+                                   name << 7 | size, call, placed ? place : nullptr);
+  if (site == nullptr) return;
+  if (site->way[0] == '\0') copy_text(site->way, way);
+  add(site->before, nanoseconds(before));
+  if (end > begin) note_wait(site, bytes, begin, end);
+  else note_time(site, bytes, 0);
 }
 
 void note_barrier(const char* call, double begin, double end, int last, double came) {

@@ -16,9 +16,9 @@
 
 namespace hiroba {
 
-// region: of OpenMP, with all that is done in it.
-enum class SiteKind : uint32_t { none, fault, barrier, collective, lock, task, region };
-inline constexpr size_t site_kinds = 7;
+// region: of OpenMP, with all that is done in it. copy: of a task's data between nodes.
+enum class SiteKind : uint32_t { none, fault, barrier, collective, lock, task, region, copy };
+inline constexpr size_t site_kinds = 8;
 
 // A place of the program, and what has been done there. amount: of faults, pages; of collective operations, bytes.
 struct SiteRecord {
@@ -26,9 +26,10 @@ struct SiteRecord {
   std::atomic<uint64_t> key;
   uint64_t code;    // the address of the instruction that faults, or that follows the call; 0: `text` has the place
   uint32_t kind;    // SiteKind
-  uint32_t detail;  // faults: the array's number; locks: the lock's
+  uint32_t detail;  // faults: the array's number; locks: the lock's; collective operations: their size and way
   std::atomic<uint64_t> count, amount, nanoseconds;
   std::atomic<uint64_t> ordered, next;  // faults that continue where the last one ended; the page after it
+  std::atomic<uint64_t> before;  // collective operations: nanoseconds that the thread computed since the one before
   struct Waited {
     uint64_t nanoseconds;
     int32_t rank;
@@ -37,23 +38,46 @@ struct SiteRecord {
   // TimeKind; in place of tasks, all else. Tasks: the last one, in the longest chains of tasks.
   std::atomic<uint64_t> critical[Timeline::kinds];
   char call[40];
+  char way[40];  // collective operations: by which algorithm
   char text[120];
 };
 
 struct ArrayRecord {
-  static constexpr int cells = 64;
+  static constexpr int cells = 64, count_names = 15;
   std::atomic<uint32_t> used;
   uint32_t freed;
   uint64_t pages, bytes, element_bytes;
   int64_t dims[8];
   int32_t ndims, policy;
   char name[160];
-  uint64_t counts[12], before[12];  // see array_count_names; before: of freed arrays that this record had
-  uint64_t alone;                   // pages on other nodes that this rank alone has written for long
-  int32_t home[cells];              // the rank that has the first page of the cell
+  uint64_t counts[count_names], before[count_names];  // before: of freed arrays that this record had
+  uint64_t alone;                                     // pages on other nodes that this rank alone has written for long
+  int32_t home[cells];                                // the rank that has the first page of the cell
   std::atomic<uint64_t> faults[cells], writes[cells], both[cells];  // pages; both: another rank wrote it as well
 };
-extern const char* const array_count_names[12];
+// In the order of counts. Pages that homes_kept counts were not moved, because the table of moves was full.
+enum class ArrayCount {
+  faults,
+  fetched,
+  preloaded,
+  bytes_fetched,
+  diffed,
+  bytes_sent,
+  evicted,
+  invalidated,
+  refreshed,
+  notices,
+  cached,
+  home_faults,
+  homes_moved,
+  homes_moved_again,
+  homes_kept
+};
+extern const char* const array_count_names[ArrayRecord::count_names];
+inline uint64_t count_of(const ArrayRecord& array, ArrayCount count) {
+  const auto i = static_cast<size_t>(count);
+  return array.counts[i] + array.before[i];
+}
 
 // A share of the machine's energy, by what it was spent on (option power).
 struct EnergyRecord {
@@ -120,7 +144,14 @@ class RecordedCall {
                                      const char* text = nullptr);
 // Times are those of seconds_now().
 [[HIROBA_SHOWN]] void note_time(SiteRecord* site, uint64_t amount, double seconds);
+// `other`: the rank that was waited for; of tasks, the number of the site of the task that released this one. -1: none.
 void note_event(SiteRecord* site, double begin, double end, int other = -1);
+inline int site_number(const SiteRecord* site) {
+  return site == nullptr ? -1 : static_cast<int>(site - run_record->sites);
+}
+// A collective operation with blocks of `bytes` bytes. `place`: null or "": it is where the library was called. A
+// started one takes no time.
+void note_operation(const char* call, const char* place, size_t bytes, const char* way, double begin, double end);
 // `last` came last, at `came`; 0: it is not known of all ranks when they came.
 void note_barrier(const char* call, double begin, double end, int last, double came);
 void note_lock(int lock, const char* call, double begin, double end);

@@ -11,6 +11,7 @@
 
 #include "base/debug/symbols.hpp"
 #include "base/limits.hpp"
+#include "base/record/record_stats.hpp"
 #include "base/tables/options.hpp"
 #include "base/wait.hpp"
 
@@ -94,12 +95,27 @@ std::string events_text(const RunRecord& r, double zero, const std::vector<size_
       const EventRecord& event = r.timeline.events[c][n % Timeline::class_events];
       if (event.thread == 0 || event.site >= sites.size()) continue;
       if (used > most && first == 0) first = event.begin - zero;
+      const bool is_task = r.sites[event.site].kind == static_cast<uint32_t>(SiteKind::task);
+      const auto releaser = static_cast<size_t>(event.other);
       out += format("%s%.0f,%.0f,%zu,%d,%u", out.empty() ? "" : ",", 1e6 * std::max(0.0, event.begin - zero),
-                    1e9 * static_cast<double>(event.seconds), sites[event.site], event.other, event.thread);
+                    1e9 * static_cast<double>(event.seconds), sites[event.site],
+                    is_task && releaser < sites.size() ? static_cast<int>(sites[releaser]) : event.other, event.thread);
     }
     since += format("%s%.6g", c == 0 ? "" : ",", first);
   }
   return "\"events\":[" + out + "],\"since\":[" + since + "]";
+}
+
+// Returns the energy of the machine in each step; an empty list if this rank has not measured it.
+std::string joules_text(const RunRecord& r, int level) {
+  uint64_t bins[2 * Timeline::half];
+  r.timeline.sum_energy(level, bins);
+  size_t used = 0;
+  for (size_t i = 0; i < std::size(bins); ++i)
+    if (bins[i] > 0) used = i + 1;
+  std::string out = ",\"joules\":[";
+  for (size_t i = 0; i < used; ++i) out += format("%s%.4g", i == 0 ? "" : ",", 1e-6 * static_cast<double>(bins[i]));
+  return out + "]";
 }
 
 std::string timeline_text(const Records& records, const RunRecord& r, const std::vector<size_t>& sites) {
@@ -122,7 +138,7 @@ std::string timeline_text(const Records& records, const RunRecord& r, const std:
       out += format("%s%.3g", i == 0 ? "" : ",", 1e-9 * static_cast<double>(bins[kind][i]));
     out += "]";
   }
-  return out + "," + events_text(r, host_began(records, r), sites) + "}";
+  return out + joules_text(r, level) + "," + events_text(r, host_began(records, r), sites) + "}";
 }
 
 std::string rank_text(const Records& records, const RunRecord& r, const std::vector<size_t>& sites) {
@@ -159,7 +175,7 @@ std::string heat_list(const std::atomic<uint64_t> (&cells)[ArrayRecord::cells]) 
 std::string array_part(const RunRecord& r, const ArrayRecord& a) {
   std::string out = format("{\"rank\":%d,", r.rank);
   for (size_t i = 0; i < std::size(a.counts); ++i)
-    out += format("\"%s\":%lu,", array_count_names[i], a.counts[i] + a.before[i]);
+    out += format("\"%s\":%lu,", array_count_names[i], count_of(a, static_cast<ArrayCount>(i)));
   return out + format("\"alone\":%lu,", a.alone) + "\"heat\":{\"fetched\":" + heat_list(a.faults) +
          ",\"written\":" + heat_list(a.writes) + ",\"both\":" + heat_list(a.both) + "}}";
 }
@@ -183,18 +199,13 @@ std::string array_text(const Records& records, const ArrayNumbers& numbers, size
   return out + "]}";
 }
 
-// A call's address is that of the next instruction.
-std::string place_of(const SiteRecord& site, const CodeFile& code) {
-  const uint64_t at = site.code - (site.kind == static_cast<uint32_t>(SiteKind::fault) ? 0 : 1);
-  return site.text[0] != '\0' ? site.text : site.code == 0 ? "" : code.location(at);
-}
-
 std::string critical_text(const SiteRecord& site) {
   const auto kind = static_cast<SiteKind>(site.kind);
   const auto seconds = [&](TimeKind k) {
     return 1e-9 * static_cast<double>(site.critical[static_cast<size_t>(k)].load());
   };
-  if (kind == SiteKind::task) return format(",\"critical\":{\"computing\":%.6g}", seconds(TimeKind::tasks));
+  if (kind == SiteKind::task || kind == SiteKind::copy)
+    return format(",\"critical\":{\"computing\":%.6g}", seconds(TimeKind::tasks));
   if (kind != SiteKind::barrier) return "";
   return format(",\"critical\":{\"computing\":%.6g,\"collective\":%.6g,\"locks\":%.6g,\"faults\":%.6g}",
                 seconds(TimeKind::tasks), seconds(TimeKind::collective), seconds(TimeKind::locks),
@@ -202,7 +213,7 @@ std::string critical_text(const SiteRecord& site) {
 }
 
 std::string site_text(const RunRecord& r, const SiteRecord& site, ArrayNumbers& numbers, const CodeFile& code) {
-  constexpr const char* kinds[] = {"", "fault", "barrier", "collective", "lock", "task", "region"};
+  constexpr const char* kinds[] = {"", "fault", "barrier", "collective", "lock", "task", "region", "copy"};
   const auto kind = static_cast<SiteKind>(site.kind);
   const std::string place = place_of(site, code);
   std::string out = format("{\"rank\":%d,\"kind\":\"%s\",\"place\":%s,\"call\":%s,", r.rank, kinds[site.kind],
@@ -211,6 +222,9 @@ std::string site_text(const RunRecord& r, const SiteRecord& site, ArrayNumbers& 
     out += format("\"array\":%zu,", numbers.of(r.arrays[site.detail]));
   if (kind == SiteKind::lock && site.detail != SiteRecord::no_detail) out += format("\"lock\":%u,", site.detail);
   if (kind == SiteKind::fault) out += format("\"ordered\":%lu,", site.ordered.load());
+  if (kind == SiteKind::collective)
+    out +=
+        format("\"way\":%s,\"before\":%.6g,", quoted(site.way).c_str(), 1e-9 * static_cast<double>(site.before.load()));
   out += format("\"count\":%lu,\"amount\":%lu,\"seconds\":%.6g,\"waited_for\":{", site.count.load(), site.amount.load(),
                 1e-9 * static_cast<double>(site.nanoseconds.load()));
   const char* before = "";
@@ -266,7 +280,7 @@ class SiteTexts {
       SiteRecord& sum = rest[used[i]->kind];
       sum.kind = used[i]->kind, sum.detail = SiteRecord::no_detail;
       sum.count += used[i]->count, sum.amount += used[i]->amount, sum.nanoseconds += used[i]->nanoseconds;
-      sum.ordered += used[i]->ordered;
+      sum.ordered += used[i]->ordered, sum.before += used[i]->before;
       for (size_t k = 0; k < Timeline::kinds; ++k) sum.critical[k] += used[i]->critical[k];
     }
     std::array<size_t, site_kinds> numbers_of_rest{};
@@ -320,21 +334,6 @@ std::string text_of(const Records& records, const std::string& why_incomplete) {
 }
 
 }  // namespace
-
-std::vector<std::string> describe_regions(const RunRecord& record) {
-  std::vector<const SiteRecord*> regions;
-  for (const SiteRecord& site : record.sites)
-    if (site.kind == static_cast<uint32_t>(SiteKind::region)) regions.push_back(&site);
-  std::vector<std::string> out;
-  if (regions.empty()) return out;
-  std::sort(regions.begin(), regions.end(),
-            [](const SiteRecord* a, const SiteRecord* b) { return a->nanoseconds.load() > b->nanoseconds.load(); });
-  const CodeFile code(record.executable, record.code_bias);
-  for (const SiteRecord* region : regions)
-    out.push_back(format("region at %s: %.3f s, %lu times", place_of(*region, code).c_str(),
-                         1e-9 * static_cast<double>(region->nanoseconds.load()), region->count.load()));
-  return out;
-}
 
 std::string report_data(const std::string& file) {
   return file.ends_with(".json") && !file.ends_with(".perfetto.json") ? file : file + ".json";

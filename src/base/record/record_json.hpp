@@ -19,7 +19,4 @@ std::string report_data(const std::string& file);
 Status write_records(const std::vector<const RunRecord*>& records, const std::string& why_incomplete,
                      const std::string& file);
 
-// Returns the regions of OpenMP by time, for option stats: "region at main (x.c:7): 1.234 s, 100 times".
-std::vector<std::string> describe_regions(const RunRecord& record);
-
 }  // namespace hiroba

@@ -32,15 +32,19 @@ struct Timeline {
   // Nanoseconds. Bins of level k are 2^k milliseconds wide; those of a level begin where those of the level before end,
   // at its 256th bin.
   std::atomic<uint64_t> bins[(levels + 1) * half][kinds];
+  std::atomic<uint64_t> microjoules[(levels + 1) * half];  // of the machine, in the same bins
   std::atomic<uint32_t> threads;
 
   // `began`: when the record began.
   void note(TimeKind kind, uint32_t site, double began, double begin, double end, int other);
+  // The machine has used this energy, evenly, in that time.
+  void note_energy(double began, double begin, double end, double joules);
 
   // Returns the level of the bin that has this time since the begin.
   static int level_at(uint64_t milliseconds);
   // Sums up the bins of a kind, of the width of `level`, which is that of the end of the run or a later one.
   void sum(TimeKind kind, int level, uint64_t (&out)[2 * half]) const;
+  void sum_energy(int level, uint64_t (&out)[2 * half]) const;
 };
 
 }  // namespace hiroba

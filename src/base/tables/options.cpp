@@ -30,20 +30,12 @@ constexpr std::array table = {
     Option{"tuning", OptionKind::text, "", "FILE",
            "Which algorithms serve which sizes of collective operations, as `hiroba tune` has measured it for this "
            "machine. Without a file: defaults."},
-    Option{"explain-collectives", OptionKind::flag, "no", "yes|no",
-           "At the end rank 0 prints by which algorithms collective operations were done."},
-    Option{"trace-collectives", OptionKind::text, "", "FILE",
-           "At the end rank 0 writes which collective operations of which sizes it has called, and how long it has "
-           "computed before each: for `hiroba overlap --like FILE`."},
     Option{"silence", OptionKind::number, "8", "SECONDS",
            "End the job if no message from another host has arrived for this time, or no answer for three quarters of "
            "it: the host is down, or the network is cut. 0: wait for ever. With progress=none, where ranks that "
            "compute send nothing, only while the job starts."},
     Option{"task-window", OptionKind::number, "8192", "TASKS",
            "Most tasks that a thread has created and that have not ended; it runs tasks before it creates more."},
-    Option{"task-trace", OptionKind::text, "", "FILE",
-           "At the end the ranks write which thread ran which task when, and which task released it, for "
-           "chrome://tracing and Perfetto. Hosts without a common file system get a file each."},
     Option{"task-graph", OptionKind::text, "", "FILE",
            "At the end the ranks write what each task waited for, of the first 1000 tasks of each rank, for Graphviz: "
            "dot -Tsvg -O FILE. Dashed: events and copies between ranks, with the first element and the bytes."},
@@ -96,9 +88,6 @@ constexpr std::array table = {
            "fixed: as the array is distributed. first-touch: that of the rank that writes it before the first "
            "sms_barrier after the array came into use. migrating: a page that one rank of another node alone writes, "
            "over several sms_barrier, moves to it."},
-    Option{"explain-placement", OptionKind::flag, "no", "yes|no",
-           "At the end rank 0 prints which arrays have pages that one rank of another node alone writes, and what has "
-           "moved."},
     Option{"space", OptionKind::bytes, "8T", "SIZE",
            "Size of the shared address range. Unused addresses need no memory."},
     Option{
@@ -151,9 +140,10 @@ constexpr std::array table = {
     Option{"trace", OptionKind::flag, "no", "yes|no",
            "Print counts and bytes of every kind of communication when the program ends."},
     Option{"stats", OptionKind::flag, "no", "yes|no",
-           "Print when the program ends, per rank: how it spent its time and for which ranks it waited; per array: "
-           "faults, pages, bytes and evictions; per coarray: accesses to other images by calls; with option power: "
-           "what its energy was spent on."},
+           "Print when the program ends, per rank: how it spent its time and for which ranks it waited; collective "
+           "operations by place and size, with their algorithms; per array: faults, pages, bytes and evictions; per "
+           "coarray: accesses to other images by calls; with option power: what its energy was spent on. Rank 0 prints "
+           "which arrays have pages that one rank of another node alone writes, and what has moved."},
 };
 
 size_t index_of(std::string_view name) {

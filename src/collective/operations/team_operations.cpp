@@ -96,12 +96,10 @@ void TeamOperations::release(Members& members) {
 
 // ---- operations ----------------------------------------------------------------------------------------------------
 
-bool TeamOperations::goes_by_lane(const Members& members, Plan& plan, const Call& call) const {
+bool TeamOperations::goes_by_lane(const Members& members, Plan& plan) const {
   for (Step& phase : plan.phases)
     if (phase.combine && parts_.settings.reproducible) phase.combine->make_exact();
-  if (plan.phases.size() != 1 || !parts_.lanes.fits(members, plan.phases[0])) return false;
-  parts_.explanation.note(call.name, plan.phases[0].whole, "calls by a lane");
-  return true;
+  return plan.phases.size() == 1 && parts_.lanes.fits(members, plan.phases[0]);
 }
 
 namespace {
@@ -122,45 +120,53 @@ void prepare(Running& running, Plan plan) {
 }  // namespace
 
 Started TeamOperations::begin_exchange(const Members& members, Plan plan, const Call& call) {
-  if (plan.way != nullptr) parts_.explanation.note(call.name, plan.bytes, plan.way);
   const RunningPtr running = parts_.make(parts_.log.begin(members.team, 1, call, members.lane, members.calls));
-  running->place = call.place;
+  running->place = call.place, running->way = plan.way;
   prepare(*running, std::move(plan));
   return parts_.begin(running, [&] { return parts_.exchange.run(running); });
 }
 
-void TeamOperations::note_operation(const Call& call, size_t bytes, double begin) {
-  const double end = seconds_now();
-  parts_.barriers.add_wait(end - begin);
-  if (!recording()) return;
-  const bool placed = call.place != nullptr && call.place[0] != '\0';
-  const void* const code = placed ? static_cast<const void*>(call.place) : record_caller;
-  SiteRecord* const site = site_of(SiteKind::collective, code, 0, call.name, placed ? call.place : nullptr);
-  note_time(site, bytes, end - begin);
-  note_event(site, begin, end);
+namespace {
+
+constexpr const char* by_lane = "by a lane";
+
+const char* way_of(const Started& started) {
+  const char* const way = started.running()->way.load();
+  return way == nullptr ? "in blocks" : way;  // this rank gives nothing
 }
 
+}  // namespace
+
 Status TeamOperations::perform(Members& members, Plan plan, const Call& call) {
-  parts_.uses.begin(call.name, plan.bytes);
   const size_t bytes = plan.bytes;
   const double begin = parts_.settings.measure ? seconds_now() : 0;
+  const char* way = by_lane;
   Status status;
-  if (goes_by_lane(members, plan, call)) {
+  if (goes_by_lane(members, plan)) {
     std::vector<char> room(plan.room);
     plan.lend(room.data());
     status = parts_.lanes.exchange(members, plan.phases[0], call);
   } else if (status = parts_.none_left(members.team, call); status.ok()) {
-    status = parts_.finish(begin_exchange(members, std::move(plan), call), call);
+    const Started started = begin_exchange(members, std::move(plan), call);
+    status = parts_.finish(started, call);
+    way = way_of(started);
   }
-  parts_.uses.end();
-  if (parts_.settings.measure) note_operation(call, bytes, begin);
+  if (!parts_.settings.measure) return status;
+  const double end = seconds_now();
+  parts_.barriers.add_wait(end - begin);
+  if (recording()) note_operation(call.name, call.place, bytes, way, begin, end);
   return status;
 }
 
 Status TeamOperations::start(Members& members, Plan plan, const Call& call, Started& out) {
-  parts_.uses.begin(call.name, plan.bytes);
-  parts_.uses.end();
-  if (goes_by_lane(members, plan, call)) {
+  const size_t bytes = plan.bytes;
+  const auto note = [&](const char* way) {
+    if (!parts_.settings.measure || !recording()) return;
+    const double now = seconds_now();
+    note_operation(call.name, call.place, bytes, way, now, now);
+  };
+  if (goes_by_lane(members, plan)) {
+    note(by_lane);
     const RunningPtr running = parts_.make({members.team, members.me, 0, 0, 0, call.name});
     running->place = call.place;
     prepare(*running, std::move(plan));
@@ -170,6 +176,7 @@ Status TeamOperations::start(Members& members, Plan plan, const Call& call, Star
     return {};  // other ranks need nothing more from this rank
   }
   out = begin_exchange(members, std::move(plan), call);
+  note(way_of(out));
   return parts_.carry_on(out, members.team);
 }
 

@@ -63,8 +63,7 @@ class TeamOperations {
   Status start_barrier(const Sequence& sequence, int which, const Words& words, Join join, Started& out);
 
  private:
-  void note_operation(const Call& call, size_t bytes, double begin);
-  bool goes_by_lane(const Members& members, Plan& plan, const Call& call) const;
+  bool goes_by_lane(const Members& members, Plan& plan) const;
   Started begin_exchange(const Members& members, Plan plan, const Call& call);
   Started begin_barrier(const Sequence& sequence, int which, const Words& words, Join join);
   Status reduce_word(char* data, Combine combine, const Call& call);

@@ -61,18 +61,16 @@ size_t rounds_of(size_t bytes, size_t piece) { return (bytes + piece - 1) / piec
 
 }  // namespace
 
-void Exchange::start(const World& world, Parcels& parcels, Operations& operations, Explanation& explanation,
-                     uint64_t staging, uint64_t bytes) {
+void Exchange::start(const World& world, Parcels& parcels, Operations& operations, uint64_t staging, uint64_t bytes) {
   world_ = &world, parcels_ = &parcels, operations_ = &operations;
-  explanation_ = &explanation;
   staging_.start(staging, bytes);
 }
 
-void Exchange::send_here(const Running& running, size_t phase, int member, size_t round, const Here& here,
+void Exchange::send_here(Running& running, size_t phase, int member, size_t round, const Here& here,
                          std::span<const char> data) {
-  constexpr const char* ways[] = {"blocks in messages", "blocks read where they are", "blocks copied by the kernel",
-                                  "blocks moved by the network", "blocks by way of shared memory"};
-  if (round == 0) explanation_->note(running.sequence.what, here.bytes, ways[here.form]);
+  constexpr const char* ways[] = {"in messages", "read where they are", "copied by the kernel", "moved by the network",
+                                  "by way of shared memory"};
+  if (running.way.load(std::memory_order_relaxed) == nullptr) running.way.store(ways[here.form]);
   const Sequence& s = running.sequence;
   parcels_->send(s.team.rank(member), key(s, phase, round, Kind::here),
                  {reinterpret_cast<const char*>(&here), sizeof here}, data);

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,7 +20,6 @@
 
 #include "base/ranges.hpp"
 #include "collective/plans/call_log.hpp"
-#include "collective/plans/explanation.hpp"
 #include "collective/plans/one_report.hpp"
 #include "collective/plans/parcels.hpp"
 #include "collective/plans/plans.hpp"
@@ -58,7 +58,8 @@ struct Running {
   std::optional<Questions::Inquiry> inquiry;  // if it is of all ranks
   Status differs;                             // an error if another rank's call differs
   std::vector<Step> phases;
-  std::vector<char> data;  // the operation's data, if it works on a copy
+  std::vector<char> data;                  // the operation's data, if it works on a copy
+  std::atomic<const char*> way = nullptr;  // how it moves data, for the record; null: this rank has given nothing yet
   Words words;
   Join join = nullptr;
   std::shared_ptr<void> token;  // its use count shows whether any started operation exists
@@ -77,8 +78,7 @@ using RunningPtr = std::shared_ptr<Running>;
 
 class Exchange {
  public:
-  void start(const World& world, Parcels& parcels, Operations& operations, Explanation& explanation, uint64_t staging,
-             uint64_t bytes);
+  void start(const World& world, Parcels& parcels, Operations& operations, uint64_t staging, uint64_t bytes);
   // Starts the operations of all phases, and ends after them.
   Operation run(RunningPtr running);
 
@@ -93,13 +93,12 @@ class Exchange {
   void start_phase(const RunningPtr& running, size_t phase);
   Parcels::Receive receive_taken(const Running& running, size_t phase, int member, size_t round);
   void send_taken(const Running& running, size_t phase, int member, size_t round);
-  void send_here(const Running& running, size_t phase, int member, size_t round, const Here& here,
+  void send_here(Running& running, size_t phase, int member, size_t round, const Here& here,
                  std::span<const char> data = {});
 
   const World* world_ = nullptr;
   Parcels* parcels_ = nullptr;
   Operations* operations_ = nullptr;
-  Explanation* explanation_ = nullptr;
   Staging staging_;
 };
 

@@ -109,7 +109,7 @@ const void* add_reduce(Plan& out, Member m, const void* send, char* into, size_t
 
 Plan tree_plan(size_t bytes) {
   Plan out;
-  out.bytes = bytes, out.way = "calls along a tree";
+  out.bytes = bytes, out.way = "along a tree";
   return out;
 }
 
@@ -146,7 +146,7 @@ Plan bcast_in_slices(Member m, int root, char* buffer, size_t bytes) {
   Plan out =
       plan(step(m.me == root ? parted(buffer, parts) : nothing, one(mine, parts.bytes[me], root), false, 0), bytes);
   out.phases.push_back(step(one(mine, parts.bytes[me]), parted(buffer, parts), true, 0));
-  out.way = "calls in slices";
+  out.way = "in slices";
   return out;
 }
 

@@ -57,7 +57,7 @@ struct Plan {
   std::vector<Step> phases;
   size_t bytes = 0;           // of a block, for statistics
   size_t room = 0;            // bytes of additional memory that the operation needs, for null bases
-  const char* way = nullptr;  // for option explain-collectives
+  const char* way = nullptr;  // the algorithm, for the record; null: the blocks say
   size_t copied = 0;  // bytes at give.base that others still read when they are overwritten; the operation uses a copy
 
   void lend(char* memory) {

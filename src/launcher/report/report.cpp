@@ -94,10 +94,11 @@ int finish_report(const std::string& file, int exit_status) {
   if (file.empty()) return exit_status;
   const std::string data = own_data(file);
   if (access(data.c_str(), R_OK) == 0) return report_failure(finish(data, file), exit_status);
-  return report_failure(
-      Status::error("option report: there is no %s: the job has failed, or its rank 0 has written it on another host",
-                    data.c_str()),
-      exit_status);
+  return report_failure(Status::error("option report: there is no %s: the job has failed, or its rank 0 has written it "
+                                      "on another host, and `hiroba "
+                                      "report %s %s` makes the page there",
+                                      data.c_str(), data.c_str(), file.c_str()),
+                        exit_status);
 }
 
 }  // namespace hiroba

@@ -24,9 +24,7 @@ void HomePolicies::start(const Options& options) {
   by_option_ = text == "migrating"     ? HomePolicy::migrating
                : text == "first-touch" ? HomePolicy::first_touch
                                        : HomePolicy::fixed;
-  explains_ = parts_.cache != nullptr && (options.flag("stats") || options.flag("explain-placement"));
-  watches_ = explains_ || (parts_.cache != nullptr && !options.text("report").empty());
-  active_ = watches_;
+  active_ = watches_ = parts_.cache != nullptr && parts_.times.on;
   if (active_) parts_.unchanged.keep();
   if (parts_.check && by_option_ != HomePolicy::fixed && parts_.job.rank == 0)
     log_line("check: option homes=%s does nothing, because all accesses are watched to find races", text.c_str());

@@ -46,7 +46,6 @@ class HomePolicies {
   void lose_track() { tally_.clear(), alone_.clear(); }
   void forget(const Array& array);  // which is being freed, or has got another distribution
 
-  bool explains() const { return explains_; }  // by options: their placement is printed
   // Returns the number of the array's pages on other nodes that this rank alone has written for long.
   uint64_t pages_alone(const Array& array) const;
 
@@ -75,7 +74,7 @@ class HomePolicies {
 
   MemoryParts& parts_;
   HomePolicy by_option_ = HomePolicy::fixed;
-  bool explains_ = false, watches_ = false, active_ = false;  // all arrays are watched, or some
+  bool watches_ = false, active_ = false;  // all arrays are watched, for their placement; or some
   uint64_t parity_ = 0, said_ = 0;
   std::vector<PageRun> alone_, others_;  // in the ending interval: by this rank, on other nodes; by others
   WriteTally tally_;

@@ -1,6 +1,5 @@
-// Part of the contract of this floor: the policy by which homes of an array's pages move to the ranks that write them,
-// and a report on arrays that would gain from that. Arrays::redistribute moves them all at once. README.md, "Homes that
-// move".
+// Part of the contract of this floor: the policy by which homes of an array's pages move to the ranks that write them.
+// Arrays::redistribute moves them all at once. README.md, "Homes that move".
 //
 // Owner: Memory. Collective; blocks.
 #pragma once
@@ -19,8 +18,8 @@ class Homes {
   explicit Homes(MemoryParts& parts) : parts_(parts) {}
 
   [[HIROBA_SHOWN]] Status set_policy(void* data, HomePolicy policy, const char* call);
-  // Sets `out` to the report of rank 0 on the placement of arrays, lines of text; "" in other ranks, and without option
-  // stats or explain-placement.
+  // Sets `out` to lines of text, in rank 0: which arrays have moved, and which would gain from other homes. Requires
+  // sealed records (option stats).
   Status explain(const char* call, std::string& out) const;
 
  private:

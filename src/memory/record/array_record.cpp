@@ -31,11 +31,19 @@ uint32_t take_record(const Array& array) {
   return number;
 }
 
-void copy_counts(const Counters& c, uint64_t (&to)[12]) {
-  const std::atomic<uint64_t>* const from[] = {&c.faults,    &c.fetched,    &c.preloaded, &c.bytes_fetched,
-                                               &c.diffed,    &c.bytes_sent, &c.evicted,   &c.invalidated,
-                                               &c.refreshed, &c.notices,    &c.cached,    &c.home_faults};
-  for (size_t i = 0; i < std::size(from); ++i) to[i] = from[i]->load(std::memory_order_relaxed);
+// In the order of ArrayCount.
+void copy_counts(const Array& array, uint64_t (&to)[ArrayRecord::count_names]) {
+  const Counters& c = array.counters;
+  const uint64_t from[] = {c.faults,          c.fetched,
+                           c.preloaded,       c.bytes_fetched,
+                           c.diffed,          c.bytes_sent,
+                           c.evicted,         c.invalidated,
+                           c.refreshed,       c.notices,
+                           c.cached,          c.home_faults,
+                           array.homes_moved, array.homes_moved_again,
+                           array.homes_kept};
+  static_assert(std::size(from) == ArrayRecord::count_names);
+  std::copy(std::begin(from), std::end(from), to);
 }
 
 }  // namespace
@@ -89,7 +97,7 @@ void describe_array(Array& array, uint64_t alone) {
   for (uint64_t cell = 0; cell < ArrayRecord::cells; ++cell)
     record.home[cell] = array.home(array.first_page + cell * record.pages / ArrayRecord::cells).rank;
   record.alone = std::max(record.alone, alone);
-  copy_counts(array.counters, record.counts);
+  copy_counts(array, record.counts);
 }
 
 void end_array_record(Array& array, uint64_t alone) {

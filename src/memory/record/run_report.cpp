@@ -34,7 +34,9 @@ void RunReport::seal() const {
     if (!array.is_heap || array.record.load() != 0) describe_array(array, parts.home_policies.pages_alone(array));
   });
   const Barriers::Waits& waits = parts.collective.barriers().waits();
-  record.seconds = seconds_now() - parts.times.began, record.collective = waits.seconds;
+  record.seconds = seconds_now() - parts.times.began;
+  const auto collective = static_cast<size_t>(TimeKind::collective);
+  record.collective = std::max(waits.seconds, 1e-9 * static_cast<double>(record.spent[collective].load()));
   record.locks = parts.times.locks, record.faults = parts.times.faults;
   for (size_t r = 0; r < std::min<size_t>(waits.for_rank.size(), RunRecord::most_ranks); ++r)
     record.waited_for[r] = waits.for_rank[r];

@@ -35,14 +35,12 @@ class PowerModel final : public Model {
   Status start(Memory& memory, const Options& options) override {
     Power::Settings settings;
     HIROBA_TRY(Power::Settings::from_options(options, settings));
-    settings.timeline = !options.text("task-trace").empty();
     Power::Surroundings around;
     around.job = memory.job(), around.board = memory.collective().world().board,
     around.collective = &memory.collective();
     if (settings.on) {
       around.threads = threads_per_rank();
       around.task = task_running_on;
-      trace_also([this] { return power.timeline(); });
     }
     return power.start(settings, around);
   }

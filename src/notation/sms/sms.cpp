@@ -6,6 +6,7 @@
 
 #include "base/log.hpp"
 #include "base/phrases.hpp"
+#include "base/record/record.hpp"
 #include "base/record/record_json.hpp"
 #include "base/text.hpp"
 #include "notation/collective/collective_process.hpp"
@@ -148,8 +149,8 @@ class MemoryModel final : public Model {
   }
   void report() const override {
     const Memory& m = process_memory("exit");
-    if (m.times().shown) report_statistics(m);
     m.run_report().seal();
+    if (m.times().shown && recording()) report_statistics(m);
   }
 };
 
@@ -169,7 +170,7 @@ SMS_EXPORT int sms_shutdown(void) {
   const Memory& m = process_memory("sms_shutdown");
   require_outside_work("sms_shutdown");
   report_models();
-  require(report_placement(m));
+  if (m.times().shown) require(report_placement(m));
   require(m.run_report().write("sms_shutdown", instance<MemoryModel>().report_file));
   end_process("sms_shutdown");
   return 0;
@@ -423,7 +424,7 @@ SMS_EXPORT void sms_stats(const void* array, sms_statistics* out) {
   if (array != nullptr) return add_statistics(array_of(array, "sms_stats").counters, *out);
   const Arrays& arrays = process_memory("sms_stats").arrays();
   arrays.for_each([&](const Array& a) { add_statistics(a.counters, *out); });
-  for (const auto& [name, freed] : arrays.freed.by_name) add_statistics(freed.counters, *out);
+  add_statistics(arrays.freed, *out);
   const Transport::Traffic traffic = process_memory("sms_stats").transport().traffic();
   out->messages_sent = traffic.messages;
   out->message_bytes = traffic.bytes;

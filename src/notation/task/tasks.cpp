@@ -45,7 +45,6 @@ class TaskModel final : public Model {
  public:
   Tasks tasks;
   std::vector<std::atomic<const char*>> names;  // of the tasks that threads run; none without option power
-  std::function<std::string()> more_events;
 
   Status listen(Transport& transport, const Job& job) override { return tasks.listen(transport, job); }
   Status start(Memory& memory, const Options& options) override {
@@ -53,12 +52,10 @@ class TaskModel final : public Model {
     settings.threads = threads_per_rank();
     settings.window = static_cast<size_t>(options.number("task-window"));
     settings.seed = static_cast<uint64_t>(options.number("chaos"));
-    settings.trace = options.text("task-trace");
     settings.graph = options.text("task-graph");
     settings.report = !options.text("report").empty();
     if (options.flag("power")) names = std::vector<std::atomic<const char*>>(static_cast<size_t>(settings.threads));
     settings.names = names;
-    settings.more_events = [this] { return more_events ? more_events() : std::string(); };
     tasks.start(memory, settings);
     return {};
   }
@@ -186,7 +183,6 @@ struct FunctionCall {
 }  // namespace
 
 const char* task_running_on(int thread) { return instance<TaskModel>().names[thread].load(std::memory_order_relaxed); }
-void trace_also(std::function<std::string()> events) { instance<TaskModel>().more_events = std::move(events); }
 Model& task_model() { return instance<TaskModel>(); }
 
 TASK_EXPORT void* hiroba_task_create(const hiroba_access* accesses, int count, const hiroba_task_spec* spec) {

@@ -13,7 +13,7 @@ void TaskRecord::start(int threads, Observer* next) {
 }
 
 void TaskRecord::Chain::add(SiteRecord* site, double more) {
-  seconds += more, ++tasks;
+  seconds += more, ++tasks, last = site;
   Part* least = &parts[0];
   for (Part& part : parts) {
     if (part.site == site) return void(part.seconds += more);
@@ -45,24 +45,33 @@ void TaskRecord::began(int worker, const Task& task) {
   of_worker_[static_cast<size_t>(worker)].bodies.push_back({seconds_now(), 0});
 }
 
+namespace {
+
+SiteRecord* site_of_task(const Task& task) {
+  static constexpr char copy[] = "copy";
+  if (task.kind == Task::move) return site_of(SiteKind::copy, copy, 0, copy, "");
+  const TaskLabel* const label = task.label;
+  const bool placed = label != nullptr && label->place != nullptr;
+  const char* const name = label != nullptr && label->name != nullptr ? label->name : "task";
+  return site_of(SiteKind::task, label, 0, name, placed ? label->place : "");
+}
+
+}  // namespace
+
 void TaskRecord::ended(int worker, const Task& task) {
   Worker& self = of_worker_[static_cast<size_t>(worker)];
   const double begin = self.bodies.back().begin, end = seconds_now(), own = end - begin - self.bodies.back().inner;
   self.bodies.pop_back();
   if (!self.bodies.empty()) self.bodies.back().inner += end - begin;
   if (recording()) {
-    SiteRecord* site = nullptr;
+    SiteRecord* const site = site_of_task(task);
+    Chain chain = chain_of(task);
+    note_time(site, 0, own);
+    note_event(site, begin, end, site_number(chain.last));
     if (task.kind != Task::move) {
-      const TaskLabel* const label = task.label;
-      const bool placed = label != nullptr && label->place != nullptr;
-      const char* const name = label != nullptr && label->name != nullptr ? label->name : "task";
-      site = site_of(SiteKind::task, label, 0, name, placed ? label->place : "");
-      note_time(site, 0, own);
-      note_event(site, begin, end);
       run_record->tasks.fetch_add(1, std::memory_order_relaxed);
       run_record->task_nanoseconds.fetch_add(static_cast<uint64_t>(own * 1e9), std::memory_order_relaxed);
     }
-    Chain chain = chain_of(task);
     chain.add(site, own);
     set_chain(task, chain);
     if (chain.seconds > self.longest.seconds) self.longest = chain;

@@ -1,5 +1,5 @@
 // Counts tasks by the place of their creation, measures their time, and finds the longest chains of tasks that wait for
-// each other (option report).
+// each other (option report). Its events name the task that released one.
 //
 // Owner: Tasks. Functions are for the threads of the crew; start() and end_phase() for the program's thread, while no
 // task runs.
@@ -27,9 +27,10 @@ class TaskRecord final : public Observer {
   void end_phase();
 
  private:
-  // The time of a chain of tasks, with the places that take most of it.
+  // The time of a chain of tasks, with the places that take most of it, and that of its last task.
   struct Chain {
     double seconds = 0;
+    SiteRecord* last = nullptr;
     uint64_t tasks = 0;
     struct Part {
       SiteRecord* site = nullptr;

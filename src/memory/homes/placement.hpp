@@ -1,0 +1,25 @@
+// Which arrays have moved to the ranks that write them, and which would gain from that (option stats). Values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/record/record.hpp"
+
+namespace hiroba {
+
+// What a rank's record says of an array.
+struct ArrayPlacement {
+  char name[sizeof ArrayRecord::name];
+  uint64_t pages;  // of the array
+  uint64_t alone, sent, moved, moved_again, kept;
+  int32_t policy;
+};
+
+// Returns those of which there is something to say.
+std::vector<ArrayPlacement> placements_of(const RunRecord& record);
+// `all`: the bytes of what each rank has. Returns lines of text.
+std::string describe_placements(const std::vector<std::vector<char>>& all);
+
+}  // namespace hiroba
