@@ -153,7 +153,7 @@ void thrashing(bool) {
 }
 
 void collective_in_loop(bool remedied) {
-  const int many = 200000 / (fraction * fraction);
+  const int many = 100000 / fraction;
   std::vector<double> values(many, 1), sums(many);
   for (int i = 0; i < many; ++i) {
     iterate(100);

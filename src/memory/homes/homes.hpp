@@ -18,9 +18,6 @@ class Homes {
   explicit Homes(MemoryParts& parts) : parts_(parts) {}
 
   [[HIROBA_SHOWN]] Status set_policy(void* data, HomePolicy policy, const char* call);
-  // Sets `out` to lines of text, in rank 0: which arrays have moved, and which would gain from other homes. Requires
-  // sealed records (option stats).
-  Status explain(const char* call, std::string& out) const;
 
  private:
   MemoryParts& parts_;

@@ -8,6 +8,7 @@
 #include "base/wait.hpp"
 #include "memory/parts.hpp"
 #include "memory/record/array_record.hpp"
+#include "memory/record/placement.hpp"
 
 namespace hiroba {
 
@@ -44,6 +45,17 @@ void RunReport::seal() const {
   record.messages = traffic.messages, record.message_bytes = traffic.bytes;
   seal_record(record);
   record.complete = parts.board->rank(parts.job.rank).phase.load() == Phase::leaving ? 0 : 1;
+}
+
+Status RunReport::explain_placement(const char* call, std::string& out) const {
+  if (!recording()) return {};
+  const std::vector<ArrayPlacement> placements = placements_of(*run_record);
+  std::vector<std::vector<char>> all;
+  const std::span<const char> mine = {reinterpret_cast<const char*>(placements.data()),
+                                      placements.size() * sizeof placements[0]};
+  HIROBA_TRY(parts_.collective.teams().gather(call, mine, all));
+  if (parts_.job.rank == 0) out = describe_placements(all, HomePolicies::most_exceptions);
+  return {};
 }
 
 Status RunReport::write(const char* call, const std::string& file) const {

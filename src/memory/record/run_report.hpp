@@ -24,6 +24,9 @@ class RunReport {
   // Rank 0 writes the report of all ranks, if there is a file and no launcher reads
   // their records. Collective.
   Status write(const char* call, const std::string& file) const;
+  // Sets `out` to lines of text, in rank 0: which arrays have moved, and which would gain from other homes. Requires a
+  // sealed record. Collective.
+  Status explain_placement(const char* call, std::string& out) const;
 
  private:
   MemoryParts& parts_;

@@ -41,7 +41,7 @@ void report_statistics(const Memory& memory) {
 
 Status report_placement(const Memory& memory) {
   std::string text;
-  HIROBA_TRY(memory.homes().explain("sms_shutdown", text));
+  HIROBA_TRY(memory.run_report().explain_placement("sms_shutdown", text));
   for (size_t at = 0; at < text.size();) {
     const size_t end = text.find('\n', at);
     log_line("placement of %s", text.substr(at, end - at).c_str());

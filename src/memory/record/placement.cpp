@@ -1,4 +1,4 @@
-#include "memory/homes/placement.hpp"
+#include "memory/record/placement.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -8,7 +8,7 @@
 #include "base/phrases.hpp"
 #include "base/status.hpp"
 #include "base/text.hpp"
-#include "memory/homes/home_policies.hpp"
+#include "memory/array.hpp"
 
 namespace hiroba {
 
@@ -27,7 +27,7 @@ struct Sum {
   }
 };
 
-std::string describe(const ArrayPlacement& p, const std::string& ranks) {
+std::string describe(const ArrayPlacement& p, const std::string& ranks, size_t most_runs) {
   constexpr const char* names[] = {"fixed", "first-touch", "migrating"};
   const char* const policy = names[p.policy % 3];
   std::string out;
@@ -38,7 +38,7 @@ std::string describe(const ArrayPlacement& p, const std::string& ranks) {
     out += format(
         "%s: homes %s: %lu pages were not moved, because at most %zu runs of pages may lie elsewhere than "
         "arrays are distributed\n",
-        p.name, policy, p.kept, HomePolicies::most_exceptions);
+        p.name, policy, p.kept, most_runs);
   if (p.alone == 0) return out;
   out += format(
       "%s: homes %s: %lu pages (%s) have long been written by one rank alone, on another node than their "
@@ -66,7 +66,7 @@ std::vector<ArrayPlacement> placements_of(const RunRecord& record) {
   return out;
 }
 
-std::string describe_placements(const std::vector<std::vector<char>>& all) {
+std::string describe_placements(const std::vector<std::vector<char>>& all, size_t most_runs) {
   std::map<std::pair<std::string, uint64_t>, Sum> sums;
   for (size_t rank = 0; rank < all.size(); ++rank)
     for (size_t at = 0; at + sizeof(ArrayPlacement) <= all[rank].size(); at += sizeof(ArrayPlacement)) {
@@ -75,7 +75,7 @@ std::string describe_placements(const std::vector<std::vector<char>>& all) {
       sums[{part.name, part.pages}].add(part, rank);
     }
   std::string out;
-  for (const auto& [key, sum] : sums) out += describe(sum.of_all, sum.ranks);
+  for (const auto& [key, sum] : sums) out += describe(sum.of_all, sum.ranks, most_runs);
   return out;
 }
 

@@ -9,7 +9,7 @@
 
 namespace hiroba {
 
-// What a rank's record says of an array.
+// Counts of an array in the record of a rank, or of all ranks.
 struct ArrayPlacement {
   char name[sizeof ArrayRecord::name];
   uint64_t pages;  // of the array
@@ -19,7 +19,8 @@ struct ArrayPlacement {
 
 // Returns those of which there is something to say.
 std::vector<ArrayPlacement> placements_of(const RunRecord& record);
-// `all`: the bytes of what each rank has. Returns lines of text.
-std::string describe_placements(const std::vector<std::vector<char>>& all);
+// `all`: the bytes of what each rank has; `most_runs`: of pages that may lie elsewhere than arrays are distributed.
+// Returns lines of text.
+std::string describe_placements(const std::vector<std::vector<char>>& all, size_t most_runs);
 
 }  // namespace hiroba
