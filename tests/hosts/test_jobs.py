@@ -96,7 +96,7 @@ class Jobs(JobsTest):
         words = [self.example("hiroba"), "report", told[1], page]
         self.assertEqual(self.hosts.run("h1", words, timeout=30).returncode, 0)
         read = self.hosts.run("h1", ["cat", page], capture_output=True, text=True, timeout=30)
-        self.assertIn("load imbalance", read.stdout)
+        self.assertTrue('"rule":"load imbalance"' in read.stdout and "</html>" in read.stdout)
         self.assertNotEqual(self.hosts.run("h2", ["test", "-e", page], timeout=30).returncode, 0)
 
     def test_a_program_named_as_the_shell_allows(self) -> None:

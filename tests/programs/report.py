@@ -323,7 +323,7 @@ class Files(Reports):
         for size in ("4k", "64k"):
             command = (
                 f"mount -t tmpfs -o size={size} none {self.folder} && {HIROBARUN} -n 4 --nodes 4 --report "
-                f"{self.folder}/run.html {CASES} false_sharing; status=$?; ls -A {self.folder}; exit $status"
+                f"{self.folder}/run.html {CASES} false_sharing part; status=$?; ls -A {self.folder}; exit $status"
             )
             done = subprocess.run(
                 ["unshare", "-m", "bash", "-c", command], capture_output=True, text=True, timeout=60, check=False

@@ -256,8 +256,13 @@ def balance(report: Report) -> Balance | None:
 
 def waiting_for(report: Report, rank: int) -> tuple[float, str]:
     """The seconds that others have waited for a rank in barriers, and the place where they waited longest."""
-    seconds = sum(r["waited_for"][rank] for r in report.ranks if r["rank"] != rank and rank < len(r["waited_for"]))
+    others = [r for r in report.ranks if r["rank"] != rank]
+    seconds = sum(r["waited_for"][rank] for r in others if rank < len(r["waited_for"]))
     places = sorted(report.of_kind("barrier"), key=lambda place: -place.waited_for.get(rank, 0))
+    known = any(s > 0 for r in report.ranks for other, s in enumerate(r["waited_for"]) if other != r["rank"])
+    if not known:  # over hosts no rank sees which one comes last
+        seconds = sum(r["seconds"]["collective"] for r in others)
+        places = sorted(places, key=lambda place: -place.seconds)
     return seconds, places[0].named() if places else ""
 
 
