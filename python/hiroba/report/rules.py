@@ -13,6 +13,7 @@ PAGE_BYTES = 4096
 LEAST_SECONDS = 0.1  # a shorter run has no advice: its start is most of it
 LEAST_IN_ORDER = 0.3  # of faults: with fewer that continue where the last one ended, pages cannot be read ahead
 LEAST_LOST = 0.15  # seconds of waiting for ranks and locks: less is an accident
+MOST_QUEUED = 0.97  # of the time of most ranks without a processor: what is left says nothing of balance
 
 
 @dataclass
@@ -241,7 +242,10 @@ def balance(report: Report) -> Balance | None:
     if len(report.ranks) < 2 or not all(r["complete"] for r in report.ranks):
         return None
     queued = [r["seconds"]["queued"] / max(r["seconds"]["total"], 1e-9) for r in report.ranks]
-    compete = sorted(queued)[(len(queued) - 1) // 2] > 0.1
+    without = sorted(queued)[(len(queued) - 1) // 2]
+    compete = without > 0.1
+    if without > MOST_QUEUED:
+        return None
 
     def computing(r: dict[str, Any]) -> float:
         seconds, total = float(r["seconds"]["computing"]), max(r["seconds"]["total"], 1e-9)
