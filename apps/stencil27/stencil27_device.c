@@ -101,6 +101,15 @@ static devices begin(const stencil27* s) {
   return d;
 }
 
+static void release(devices* d) {
+  for (slab_of_rank* slab = d->slabs; slab < d->slabs + d->slab_count; slab++) {
+    for (int t = 0; t < slab->host.job.threads; t++) free(slab->host.scratch[t]);
+    free(slab->host.scratch);
+  }
+  free(d->slabs);
+  free(d->units);
+}
+
 static void preload(const devices* d, const double* field) {
   for (const unit* u = d->units; u < d->units + d->unit_count; u++) {
     const hiroba_section section = around(d->job, field, u->lo, u->hi, d->depth);
@@ -281,5 +290,6 @@ int main(int argc, char** argv) {
                                            {"forwards", shared_total((uint64_t)d.forwards)},
                                            {"bytes_forwarded", shared_total((uint64_t)d.bytes_forwarded)}};
   shared_counters(counters + 4);
+  release(&d);
   return stencil27_finish(&s, src + own, counters);
 }

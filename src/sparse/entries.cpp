@@ -11,12 +11,12 @@ namespace {
 
 // Sorts the entries of rows [first, first + rows) into them, and adds equal ones.
 template <typename T>
-RowPiece<T> sorted_rows(int64_t first, int64_t rows, const std::vector<std::vector<Entry<T>>>& parts) {
+RowPiece<T> sorted_rows(int64_t first, int64_t rows, const std::vector<std::vector<MatrixEntry<T>>>& parts) {
   RowPiece<T> out;
   out.first = first;
   std::vector<int64_t> next(static_cast<size_t>(rows) + 1);
   for (const auto& part : parts)
-    for (const Entry<T>& e : part) ++next[static_cast<size_t>(e.row - first) + 1];
+    for (const MatrixEntry<T>& e : part) ++next[static_cast<size_t>(e.row - first) + 1];
   std::partial_sum(next.begin(), next.end(), next.begin());
   const std::vector<int64_t> begin = next;
   struct Placed {
@@ -25,7 +25,7 @@ RowPiece<T> sorted_rows(int64_t first, int64_t rows, const std::vector<std::vect
   };
   std::vector<Placed> columns(static_cast<size_t>(begin.back()));
   for (const auto& part : parts)
-    for (const Entry<T>& e : part) columns[next[e.row - first]++] = {e.column, e.value};
+    for (const MatrixEntry<T>& e : part) columns[next[e.row - first]++] = {e.column, e.value};
   for (size_t i = 0; i < static_cast<size_t>(rows); ++i) {
     Placed* const placed = columns.data();
     out.add_row(std::span(placed + begin[i], placed + begin[i + 1]));
@@ -36,9 +36,9 @@ RowPiece<T> sorted_rows(int64_t first, int64_t rows, const std::vector<std::vect
 }  // namespace
 
 template <typename T>
-Status collect(const Ranks& ranks, const Rows& rows, const std::vector<Entry<T>>& entries, RowPiece<T>& out) {
-  std::vector<std::vector<Entry<T>>> to(static_cast<size_t>(ranks.count())), from;
-  for (const Entry<T>& e : entries) to[rows.owner(e.row)].push_back(e);
+Status collect(const Ranks& ranks, const Rows& rows, const std::vector<MatrixEntry<T>>& entries, RowPiece<T>& out) {
+  std::vector<std::vector<MatrixEntry<T>>> to(static_cast<size_t>(ranks.count())), from;
+  for (const MatrixEntry<T>& e : entries) to[rows.owner(e.row)].push_back(e);
   HIROBA_TRY(ranks.exchange(to, from));
   to.clear();
   out = sorted_rows(rows.begin(ranks.me()), rows.of(ranks.me()), from);
@@ -115,17 +115,17 @@ std::string show(const T& value) {
 }  // namespace
 
 template <typename T>
-void mirror(Symmetry symmetry, std::vector<Entry<T>>& entries) {
+void mirror(Symmetry symmetry, std::vector<MatrixEntry<T>>& entries) {
   const size_t n = symmetry == Symmetry::none ? 0 : entries.size();
   for (size_t i = 0; i < n; ++i)
-    if (const Entry<T> e = entries[i]; e.row != e.column)
+    if (const MatrixEntry<T> e = entries[i]; e.row != e.column)
       entries.push_back({e.column, e.row, counterpart(symmetry, e.value)});
 }
 
 template <typename T>
 Status check_symmetry(const Ranks& ranks, const Rows& rows, Symmetry symmetry, const RowPiece<T>& piece) {
   if (symmetry == Symmetry::none) return {};
-  std::vector<Entry<T>> mirrored;
+  std::vector<MatrixEntry<T>> mirrored;
   for (int64_t i = 0; i < piece.rows(); ++i)
     for (size_t k = piece.begin(i); k < piece.end(i); ++k)
       mirrored.push_back({piece.column[k], piece.first + i, counterpart(symmetry, piece.value[k])});
@@ -151,11 +151,11 @@ Status check_symmetry(const Ranks& ranks, const Rows& rows, Symmetry symmetry, c
 }
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a type cannot be in parentheses.
-#define HIROBA_INSTANTIATE(T)                                                                        \
-  template Status collect<T>(const Ranks&, const Rows&, const std::vector<Entry<T>>&, RowPiece<T>&); \
-  template Status divide_by_entries<T>(const Ranks&, int64_t, const RowPiece<T>&, Rows&);            \
-  template Status move_rows<T>(const Ranks&, const Rows&, RowPiece<T>&);                             \
-  template void mirror<T>(Symmetry, std::vector<Entry<T>>&);                                         \
+#define HIROBA_INSTANTIATE(T)                                                                              \
+  template Status collect<T>(const Ranks&, const Rows&, const std::vector<MatrixEntry<T>>&, RowPiece<T>&); \
+  template Status divide_by_entries<T>(const Ranks&, int64_t, const RowPiece<T>&, Rows&);                  \
+  template Status move_rows<T>(const Ranks&, const Rows&, RowPiece<T>&);                                   \
+  template void mirror<T>(Symmetry, std::vector<MatrixEntry<T>>&);                                         \
   template Status check_symmetry<T>(const Ranks&, const Rows&, Symmetry, const RowPiece<T>&);
 // NOLINTEND(bugprone-macro-parentheses)
 HIROBA_FOR_NUMBERS(HIROBA_INSTANTIATE)

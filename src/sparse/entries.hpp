@@ -15,7 +15,7 @@
 namespace hiroba {
 
 template <typename T>
-struct Entry {
+struct MatrixEntry {
   int64_t row, column;
   T value;
 };
@@ -39,7 +39,7 @@ struct RowPiece : RowEntries<int64_t, T> {
 
 // Returns the rows of this rank; entries at the same place are added, in the order of the ranks that had them.
 template <typename T>
-Status collect(const Ranks& ranks, const Rows& rows, const std::vector<Entry<T>>& entries, RowPiece<T>& out);
+Status collect(const Ranks& ranks, const Rows& rows, const std::vector<MatrixEntry<T>>& entries, RowPiece<T>& out);
 
 // Divides rows so that ranks have nearly equal numbers of entries. If ranks have many rows, cuts are multiples of
 // `aligned_rows`, so that a page of a vector has one owner.
@@ -53,7 +53,7 @@ Status move_rows(const Ranks& ranks, const Rows& rows, RowPiece<T>& piece);
 enum class Symmetry { none, symmetric, hermitian, skew };
 // Adds the entries of the other triangle.
 template <typename T>
-void mirror(Symmetry symmetry, std::vector<Entry<T>>& entries);
+void mirror(Symmetry symmetry, std::vector<MatrixEntry<T>>& entries);
 // Returns an error that names an entry without its counterpart, if there is one in the rows of this rank.
 template <typename T>
 Status check_symmetry(const Ranks& ranks, const Rows& rows, Symmetry symmetry, const RowPiece<T>& piece);

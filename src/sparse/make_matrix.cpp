@@ -25,7 +25,7 @@ Status check_size(const Ranks& ranks, int64_t n, const MatrixOptions& options) {
 }
 
 template <typename T>
-Status check_entry(int64_t n, const Entry<T>& e, const char* from, int64_t number) {
+Status check_entry(int64_t n, const MatrixEntry<T>& e, const char* from, int64_t number) {
   if (e.row < 0 || e.row >= n || e.column < 0 || e.column >= n)
     return Status::error("%s %ld: entry (%ld, %ld) is outside the matrix, whose rows and columns are 0..%ld", from,
                          number, e.row, e.column, n - 1);
@@ -55,8 +55,8 @@ Status finish(const Ranks& ranks, int64_t n, RowPiece<T> piece, const MatrixOpti
 }  // namespace
 
 template <typename T>
-Status matrix_of_entries(const Ranks& ranks, int64_t n, std::vector<Entry<T>> entries, const MatrixOptions& options,
-                         std::unique_ptr<SparseMatrix<T>>& out) {
+Status matrix_of_entries(const Ranks& ranks, int64_t n, std::vector<MatrixEntry<T>> entries,
+                         const MatrixOptions& options, std::unique_ptr<SparseMatrix<T>>& out) {
   HIROBA_TRY(check_size(ranks, n, options));
   for (size_t i = 0; i < entries.size(); ++i)
     HIROBA_TRY(check_entry(n, entries[i], "triplet", static_cast<int64_t>(i)));
@@ -75,7 +75,7 @@ Status matrix_of_function(const Ranks& ranks, int64_t n, int64_t most, const Row
   const Rows rows = Rows::equal(n, ranks.count());
   std::vector<int64_t> columns(static_cast<size_t>(most));
   std::vector<T> values(static_cast<size_t>(most));
-  std::vector<Entry<T>> of_row, all;
+  std::vector<MatrixEntry<T>> of_row, all;
   RowPiece<T> piece;
   piece.first = rows.begin(ranks.me());
   for (int64_t i = piece.first; i < rows.end(ranks.me()); ++i) {
@@ -99,7 +99,7 @@ Status matrix_of_file(const Ranks& ranks, const std::string& path, const MatrixO
                       std::unique_ptr<SparseMatrix<T>>& out) {
   MarketFile file;
   MarketFile::Header header;
-  std::vector<Entry<T>> entries;
+  std::vector<MatrixEntry<T>> entries;
   HIROBA_TRY(file.open(path));
   HIROBA_TRY(file.read_header(header));
   HIROBA_TRY(file.read_entries(header, ranks.me(), ranks.count(), entries));
@@ -135,7 +135,7 @@ Status check_vector(const Rows& rows, const char* name, const SharedVector& vect
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a type cannot be in parentheses.
 #define HIROBA_INSTANTIATE(T)                                                                                        \
-  template Status matrix_of_entries<T>(const Ranks&, int64_t, std::vector<Entry<T>>, const MatrixOptions&,           \
+  template Status matrix_of_entries<T>(const Ranks&, int64_t, std::vector<MatrixEntry<T>>, const MatrixOptions&,     \
                                        std::unique_ptr<SparseMatrix<T>>&);                                           \
   template Status matrix_of_function<T>(const Ranks&, int64_t, int64_t, const RowFunction<T>&, const MatrixOptions&, \
                                         std::unique_ptr<SparseMatrix<T>>&);                                          \

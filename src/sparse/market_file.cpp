@@ -163,7 +163,7 @@ Status MarketFile::read_header(Header& out) {
 }
 
 template <typename T>
-Status MarketFile::check_entry(const Header& header, size_t at, const Entry<T>& e) const {
+Status MarketFile::check_entry(const Header& header, size_t at, const MatrixEntry<T>& e) const {
   const auto place = [&] { return format("entry (%ld, %ld)", e.row + 1, e.column + 1); };
   if (e.row < 0 || e.row >= header.rows || e.column < 0 || e.column >= header.rows)
     return error(at, place() + format(" is outside the matrix, whose rows and columns are 1..%ld", header.rows));
@@ -180,7 +180,7 @@ Status MarketFile::check_entry(const Header& header, size_t at, const Entry<T>& 
 }
 
 template <typename T>
-Status MarketFile::read_entry(const Header& header, Line& line, Entry<T>& out) const {
+Status MarketFile::read_entry(const Header& header, Line& line, MatrixEntry<T>& out) const {
   double re = 1, im = 0;
   bool good = line.read(out.row) && line.read(out.column);
   if (header.field != Field::pattern) good = good && line.read(re);
@@ -212,7 +212,7 @@ Status MarketFile::read_entry(const Header& header, Line& line, Entry<T>& out) c
 }
 
 template <typename T>
-Status MarketFile::read_entries(const Header& header, int part, int parts, std::vector<Entry<T>>& out) const {
+Status MarketFile::read_entries(const Header& header, int part, int parts, std::vector<MatrixEntry<T>>& out) const {
   if (header.field == Field::complex && !is_complex<T>)
     return error(0, "the numbers are complex; read them into a matrix of complex numbers");
   const size_t bytes = text_.size() - entries_from_;
@@ -232,7 +232,7 @@ Status MarketFile::read_entries(const Header& header, int part, int parts, std::
 }
 
 #define HIROBA_INSTANTIATE(T) \
-  template Status MarketFile::read_entries<T>(const Header&, int, int, std::vector<Entry<T>>&) const;
+  template Status MarketFile::read_entries<T>(const Header&, int, int, std::vector<MatrixEntry<T>>&) const;
 HIROBA_FOR_NUMBERS(HIROBA_INSTANTIATE)
 
 }  // namespace hiroba

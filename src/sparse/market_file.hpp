@@ -31,7 +31,7 @@ class MarketFile {
   Status read_header(Header& out);
   // Reads the entries of the lines that begin in part `part` of `parts`, unchanged.
   template <typename T>
-  Status read_entries(const Header& header, int part, int parts, std::vector<Entry<T>>& out) const;
+  Status read_entries(const Header& header, int part, int parts, std::vector<MatrixEntry<T>>& out) const;
   Status error(size_t at, const std::string& what) const;  // "m.mtx:17: what"
   const std::string& name() const { return name_; }
 
@@ -39,9 +39,9 @@ class MarketFile {
   struct Line;
   Status words_of_header(std::string_view line, Header& out) const;
   template <typename T>
-  Status read_entry(const Header& header, Line& line, Entry<T>& out) const;
+  Status read_entry(const Header& header, Line& line, MatrixEntry<T>& out) const;
   template <typename T>
-  Status check_entry(const Header& header, size_t at, const Entry<T>& e) const;
+  Status check_entry(const Header& header, size_t at, const MatrixEntry<T>& e) const;
   size_t line_from(size_t at) const;  // returns the begin of the first line that begins at `at` or later
 
   std::string name_;

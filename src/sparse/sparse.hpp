@@ -29,8 +29,8 @@ struct MatrixOptions {
 
 // Makes a matrix from entries of all ranks; those at the same place are added.
 template <typename T>
-Status matrix_of_entries(const Ranks& ranks, int64_t n, std::vector<Entry<T>> entries, const MatrixOptions& options,
-                         std::unique_ptr<SparseMatrix<T>>& out);
+Status matrix_of_entries(const Ranks& ranks, int64_t n, std::vector<MatrixEntry<T>> entries,
+                         const MatrixOptions& options, std::unique_ptr<SparseMatrix<T>>& out);
 // Makes a matrix from a function that gives the entries of a row: it returns their number, at most `most`.
 template <typename T>
 using RowFunction = std::function<int64_t(int64_t row, int64_t* columns, T* values)>;

@@ -35,7 +35,7 @@ struct TaskParts {
   Events events;
   Flow flow;
   Watch watch;
-  Running running;
+  RunningTasks running;
   TaskRecord record;
   Chart chart;
   std::unique_ptr<Domains> domains;

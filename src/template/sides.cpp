@@ -58,7 +58,7 @@ bool owns(const AlignedLayout& layout, int d, int64_t index, const std::vector<i
   return owner < 0 || owner == at[layout.on_grid(d)];
 }
 
-Interval owned_around(const AlignedLayout& layout, int d, int64_t index) {
+OwnedRange owned_around(const AlignedLayout& layout, int d, int64_t index) {
   if (layout.on_grid(d) < 0) return {0, layout.dim(d).extent};
   const int64_t shift = layout.dim(d).shift;
   int64_t begin = 0, end = 0;
@@ -136,7 +136,7 @@ int64_t SideOfTeam::same_owner(int k, int64_t position, int coordinate, bool& ow
   const int64_t left = dim.count - position, index = dim.base + position * dim.step;
   own = coordinate < 0 || side_.layout->owner(matched_[k], index) == coordinate;
   if (coordinate < 0) return left;
-  const Interval around = owned_around(*side_.layout, matched_[k], index);
+  const OwnedRange around = owned_around(*side_.layout, matched_[k], index);
   const int64_t away = dim.step > 0 ? around.first + around.count - 1 - index : index - around.first;
   return std::min(left, away / std::abs(dim.step) + 1);
 }
@@ -148,7 +148,7 @@ Box SideOfTeam::box(const Positions& positions, int member) const {
   for (int k = 0; k < matched(); ++k) {
     const TransferSide::Dim& dim = side_.dims[matched_[k]];
     std::vector<Run>& runs = out.dims.emplace_back();
-    for (const Interval& part : *positions[k])
+    for (const OwnedRange& part : *positions[k])
       append(runs, {offset(matched_[k], dim.base + part.first * dim.step, member), part.count,
                     dim.step * memory(matched_[k], member).stride});
   }

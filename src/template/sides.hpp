@@ -45,17 +45,17 @@ struct PairedRuns {
 std::vector<PairedRuns> paired(const std::vector<Run>& to, const std::vector<Run>& from);
 
 // Consecutive positions, or indices.
-struct Interval {
+struct OwnedRange {
   int64_t first, count;
 };
 // Returns true if a node with these coordinates has an index.
 bool owns(const AlignedLayout& layout, int d, int64_t index, const std::vector<int>& at);
 // The owner of an index has all from low to before high around it.
-Interval owned_around(const AlignedLayout& layout, int d, int64_t index);
+OwnedRange owned_around(const AlignedLayout& layout, int d, int64_t index);
 
 class SideOfTeam {
  public:
-  using Positions = std::vector<const std::vector<Interval>*>;  // of each dimension
+  using Positions = std::vector<const std::vector<OwnedRange>*>;  // of each dimension
 
   SideOfTeam(const Team& team, int me, const TransferSide& side);
 
@@ -102,7 +102,7 @@ class SharedPositions {
 
  private:
   const SideOfTeam &source_, &target_;
-  std::map<std::tuple<int, int, int>, std::vector<Interval>> lists_;
+  std::map<std::tuple<int, int, int>, std::vector<OwnedRange>> lists_;
 };
 
 }  // namespace hiroba

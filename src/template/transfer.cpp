@@ -74,7 +74,7 @@ std::vector<Slots> slots_of(const AlignedLayout& layout, int d, const std::vecto
   if (part.count == 0) return out;
   if (layout.turns(d) || dim.full) {
     for (int64_t i = 0, count = 0; i < dim.extent; i += count) {
-      const Interval around = owned_around(layout, d, i);
+      const OwnedRange around = owned_around(layout, d, i);
       count = std::min(around.first + around.count, dim.extent) - i;
       if (const bool own = owns(layout, d, i, at); own || dim.full)
         out.push_back({i, count, layout.number(d, i) - part.memory_first, !own});
@@ -96,7 +96,7 @@ void add_slots(const AlignedLayout& layout, int d, const Slots& slots, const std
                int64_t stride, std::array<std::vector<Run>, 2>& runs) {
   for (int64_t i = 0, count = 0; i < slots.count; i += count) {
     const int64_t index = slots.index + i;
-    const Interval around = owned_around(layout, d, index);
+    const OwnedRange around = owned_around(layout, d, index);
     count = std::min(around.first + around.count - index, slots.count - i);
     if (!owns(layout, d, index, giver)) continue;
     const int64_t at = gives ? layout.number(d, index) - layout.part(d, giver).memory_first : slots.at + i;

@@ -93,7 +93,7 @@ CASES = [
     case("in_parts", "device 0 has some of it, but not in one copy"),
     case("other_copy", "is out of date: kernel scale at " + place("other_copy", "first")),
     case("not_awaited", "nobody has waited for hiroba_device_preload at " + place("not_awaited", "first")),
-    case("touched", "segmentation fault", r"touched \(device_misuse\.c:\d+\)"),
+    case("touched", "segmentation fault|SEGV", r"touched .*device_misuse\.c:\d+"),  # the latter by sanitizers
     case("no device", r"rank 1 has no device \(option devices is none\)", options=["--devices", "none"]),
     case("no GPU", "no driver of NVIDIA is installed|finds no device|rank 1 has no device", options=[]),
     case("too many", "option devices asks for 65|it is auto, none", options=["--devices", "cuda:65"]),

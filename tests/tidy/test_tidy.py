@@ -96,6 +96,23 @@ class TidyTest(unittest.TestCase):
             text = f"{head}class A final : public B {{\n{others}{few}  {one}\n}};\n"
             self.broken("src/base/b.hpp", text, "src/base/b.hpp:4 class-methods")
 
+    def test_a_class_has_a_name_of_its_own(self) -> None:
+        def text(inside: str) -> str:
+            return f"// A.\n#pragma once\n\nnamespace hiroba {{\n\n{inside}\n\n}}  // namespace hiroba\n"
+
+        first = {"src/base/b.hpp": text("struct Order {\n  int a = 1;\n};")}
+        finding = ["src/base/c.hpp:6 class-name"]
+        for inside, expected in (
+            ("class Order final : public B {\n};", finding),
+            ("enum class Order { first };", finding),
+            ("class Order;\nOrder& order();\nstruct Order::In {\n};", []),
+            ("struct Other {\n  struct Order {\n  };\n};", []),
+            ("namespace other {\nstruct Order {\n};\n}  // namespace other", []),
+        ):
+            self.assertEqual(self.rules(first | {"src/base/c.hpp": text(inside)}), expected)
+        hidden = text("namespace {\nstruct Order {\n};\n}  // namespace").replace("#pragma once\n\n", "")
+        self.assertEqual(self.rules(first | {"src/base/c.cpp": hidden}), [])
+
     def test_large_class_may_only_shrink(self) -> None:
         text = "// A.\n#pragma once\n\nclass A {\n" + "".join(f"  int m{n}();\n" for n in range(27)) + "};\n"
         finding = "src/base/b.hpp:4 class-methods"

@@ -8,6 +8,7 @@ from pathlib import Path
 import classes
 import includes
 import layers
+import names
 import style
 from source import Finding, read_tree
 
@@ -15,7 +16,7 @@ from source import Finding, read_tree
 def findings(root: Path) -> list[Finding]:
     files = read_tree(root)
     tree = {file.path: file for file in files}
-    found = [finding for rule in includes.RULES + classes.RULES + layers.RULES for finding in rule(files)]
+    found = [finding for rule in includes.RULES + classes.RULES + layers.RULES + names.RULES for finding in rule(files)]
     for file in files:
         found += [finding for rule in style.RULES for finding in rule(file)]
         found += style.check_links(file, tree)

@@ -23,7 +23,7 @@ class ChannelRank final : public FakeRank {
       case Frame::get_bulk:
         return channel.send_bulk_as(source, head.tag, &here[head.offset], head.bytes, transfers.add(nullptr, nullptr));
       case Frame::put_bulk: {
-        const auto ended = [](void* self, Transfer&) { ++static_cast<ChannelRank*>(self)->arrived; };
+        const auto ended = [](void* self, WireTransfer&) { ++static_cast<ChannelRank*>(self)->arrived; };
         return channel.receive_bulk(source, head.tag, &sent_to_us[head.offset], head.bytes, transfers.add(ended, this));
       }
       case Frame::atomic: return channel.answer(source, head, here[head.offset] * 2);

@@ -45,11 +45,11 @@ class PartsRank final : public FakeRank {
         arrive(source, head.expected, value);
         return head.count > 0 ? puts.serve_flush(source, head.count) : void();
       case Frame::put_bulk: {
-        const auto ended = [](void* self, Transfer& put) {
+        const auto ended = [](void* self, WireTransfer& put) {
           static_cast<PartsRank*>(self)->arrive(put.source, put.number, put.buffer[0]);
         };
         const uint64_t ticket = channel.transfers().add(ended, this);
-        Transfer& transfer = channel.transfers().of(ticket);
+        WireTransfer& transfer = channel.transfers().of(ticket);
         transfer.source = source, transfer.number = head.expected;
         transfer.buffer.assign(1, 0);
         return channel.receive_bulk(source, head.tag, transfer.buffer.data(), sizeof value, ticket);
@@ -290,7 +290,7 @@ TEST(DeferredGetsTest, AGetWaitsForItsEpochAndForNoOther) {
 TEST(TransfersTest, WhatEndsMayStartAnotherAndDeferredOnesDoNotMove) {
   Transfers transfers;
   EXPECT_FALSE(transfers.moving());
-  const auto again = [](void* context, Transfer& transfer) {
+  const auto again = [](void* context, WireTransfer& transfer) {
     auto& all = *static_cast<Transfers*>(context);
     EXPECT_EQ(7, transfer.source);
     for (int i = 0; i < 100; ++i) all.add(nullptr, nullptr);

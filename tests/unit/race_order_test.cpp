@@ -25,7 +25,7 @@ class RaceOrder : public testing::Test {
     log.event[log.events++] = {kind, lock, ticket};
   }
   bool ordered(int a, uint32_t segment_a, int b, uint32_t segment_b) {
-    return Order(log_, ranks).ordered(a, segment_a, b, segment_b);
+    return RaceOrder(log_, ranks).ordered(a, segment_a, b, segment_b);
   }
 
   static constexpr int ranks = 3;

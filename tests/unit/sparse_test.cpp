@@ -137,13 +137,13 @@ TEST(MarketFile, AnyNumberOfPartsGivesTheSameEntries) {
   EXPECT_EQ(5, header.rows);
   EXPECT_EQ(6, header.entries);
   EXPECT_EQ(Symmetry::symmetric, header.symmetry);
-  std::vector<Entry<double>> whole;
+  std::vector<MatrixEntry<double>> whole;
   ASSERT_TRUE(file.read_entries(header, 0, 1, whole).ok());
   ASSERT_EQ(6u, whole.size());
   EXPECT_EQ(1, whole[1].row);
   EXPECT_EQ(-1e-3, whole[1].value);
   for (int parts = 2; parts < 60; ++parts) {
-    std::vector<Entry<double>> all;
+    std::vector<MatrixEntry<double>> all;
     for (int part = 0; part < parts; ++part) ASSERT_TRUE(file.read_entries(header, part, parts, all).ok());
     ASSERT_EQ(whole.size(), all.size()) << parts << " parts";
     for (size_t i = 0; i < all.size(); ++i) {
@@ -163,7 +163,7 @@ TEST(MarketFile, CutAnywhereItIsRefusedOrShort) {
     file.use_text("cut", cut);
     MarketFile::Header header;
     if (!file.read_header(header).ok()) continue;
-    std::vector<Entry<double>> entries;
+    std::vector<MatrixEntry<double>> entries;
     const Status read = file.read_entries(header, 0, 1, entries);
     if (read.ok()) EXPECT_LE(entries.size(), 6u);
     else EXPECT_NE(std::string::npos, read.message().find("truncated")) << read.message();
@@ -178,7 +178,7 @@ Status read_value(const std::string& words, T& out, const char* field = "real") 
   MarketFile file;
   file.use_text("m.mtx", text);
   MarketFile::Header header;
-  std::vector<Entry<T>> entries;
+  std::vector<MatrixEntry<T>> entries;
   HIROBA_TRY(file.read_header(header));
   HIROBA_TRY(file.read_entries(header, 0, 1, entries));
   out = entries.at(0).value;
@@ -247,13 +247,13 @@ TEST(MarketFile, NumbersThatAreNoneAreRefusedWithTheirLine) {
 
 TEST(Mirror, MakesTheOtherTriangle) {
   using Z = std::complex<double>;
-  std::vector<Entry<Z>> entries = {{1, 0, {1, 2}}, {1, 1, {3, 0}}};
+  std::vector<MatrixEntry<Z>> entries = {{1, 0, {1, 2}}, {1, 1, {3, 0}}};
   mirror(Symmetry::hermitian, entries);
   ASSERT_EQ(3u, entries.size());
   EXPECT_EQ(0, entries[2].row);
   EXPECT_EQ(1, entries[2].column);
   EXPECT_EQ(Z(1, -2), entries[2].value);
-  std::vector<Entry<double>> skew = {{2, 0, 5}};
+  std::vector<MatrixEntry<double>> skew = {{2, 0, 5}};
   mirror(Symmetry::skew, skew);
   EXPECT_EQ(-5, skew[1].value);
 }

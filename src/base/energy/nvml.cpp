@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "base/energy/source.hpp"
 
@@ -33,26 +35,26 @@ struct Nvml {
 
 class Gpu final : public EnergySource {
  public:
-  Gpu(const Nvml& nvml, Device device) : nvml_(nvml), device_(device) {}
+  Gpu(std::shared_ptr<const Nvml> nvml, Device device) : nvml_(std::move(nvml)), device_(device) {}
   Status read(uint64_t& value) override {
     unsigned long long energy = 0;
     unsigned power = 0;
-    const Result result = about.integrated ? nvml_.power(device_, &power) : nvml_.energy(device_, &energy);
+    const Result result = about.integrated ? nvml_->power(device_, &power) : nvml_->energy(device_, &energy);
     value = (about.integrated ? power : energy) * 1000;
     if (result == success) return {};
-    const char* const why = nvml_.error(result);
+    const char* const why = nvml_->error(result);
     if (result == no_permission) return Status::error("no permission: NVML: %s", why);
     return Status::error("%s: NVML: %s", result == not_supported ? "not there" : "not readable", why);
   }
   // Chooses the counter if there is one.
   void choose() {
     unsigned long long energy = 0;
-    about.integrated = nvml_.energy(device_, &energy) == not_supported;
+    about.integrated = nvml_->energy(device_, &energy) == not_supported;
     about.step = 1e-3, about.period = 0.1;
   }
 
  private:
-  const Nvml& nvml_;
+  std::shared_ptr<const Nvml> nvml_;
   Device device_;
 };
 
@@ -84,27 +86,24 @@ Status load(const std::string& path, Nvml& out) {
 
 Status add_nvml(const std::string& library, EnergySources& out) {
   if (library == "none") return Status::error("not there: option power-nvml is none");
-  auto& nvml = *new Nvml{};  // sources use it until the process ends
-  const Status loaded = load(library, nvml);
+  const auto nvml = std::make_shared<Nvml>();
+  HIROBA_TRY(load(library, *nvml));
   unsigned count = 0;
-  if (!loaded.ok() || nvml.count(&count) != success || count == 0) {
-    delete &nvml;
-    return loaded.ok() ? Status::error("not there: NVML knows no GPU") : loaded;
-  }
+  if (nvml->count(&count) != success || count == 0) return Status::error("not there: NVML knows no GPU");
   for (unsigned i = 0; i < count; ++i) {
     Device device = nullptr;
     char name[96] = "";
     Pci pci = {};
-    const Result result = nvml.device(i, &device);
+    const Result result = nvml->device(i, &device);
     auto source = std::make_unique<Gpu>(nvml, device);
     if (result == success) {
-      (void)nvml.name(device, name, sizeof name - 1);
-      if (nvml.pci(device, &pci) == success)
+      (void)nvml->name(device, name, sizeof name - 1);
+      if (nvml->pci(device, &pci) == success)
         source->about.id = format("%04x:%02x:%02x.0", pci.domain, pci.bus, pci.device);
       source->choose();
     } else {
       source->why_not =
-          format("%s: NVML: %s", result == no_permission ? "no permission" : "not there", nvml.error(result));
+          format("%s: NVML: %s", result == no_permission ? "no permission" : "not there", nvml->error(result));
     }
     source->about.way = "NVML", source->about.scope = EnergyScope::device;
     source->about.name = format("gpu-%u%s%s%s", i, name[0] == '\0' ? "" : " (", name, name[0] == '\0' ? "" : ")");

@@ -56,7 +56,7 @@ class Trials {
 };
 
 // A home that had memory for the first page that it was asked about is asked again after twice as many occasions.
-class Questions {
+class HomeQuestions {
  public:
   bool due() {
     const uint32_t left = left_.load(std::memory_order_relaxed);
@@ -76,7 +76,7 @@ class Questions {
 // The faults on the pages of an array tell how it is used.
 struct FaultHistory {
   Trials trials;
-  Questions zeros;
+  HomeQuestions zeros;
 };
 
 class Readahead {

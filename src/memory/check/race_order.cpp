@@ -4,7 +4,7 @@
 
 namespace hiroba {
 
-Order::Order(const AccessLog& log, int nranks)
+RaceOrder::RaceOrder(const AccessLog& log, int nranks)
     : log_(log),
       nranks_(nranks),
       turns_(static_cast<size_t>(nranks)),
@@ -26,7 +26,7 @@ Order::Order(const AccessLog& log, int nranks)
   }
 }
 
-uint32_t Order::first_after(int rank, const SyncEvent& event) const {
+uint32_t RaceOrder::first_after(int rank, const SyncEvent& event) const {
   const auto r = static_cast<size_t>(rank);
   if (event.kind == SyncEvent::any) return first_any_[r];
   if (event.kind != SyncEvent::release) return UINT32_MAX;
@@ -37,7 +37,7 @@ uint32_t Order::first_after(int rank, const SyncEvent& event) const {
   return next == turns->second.end() ? UINT32_MAX : next->event;
 }
 
-const Order::Reach& Order::after(int rank, uint32_t segment) {
+const RaceOrder::Reach& RaceOrder::after(int rank, uint32_t segment) {
   const auto [found, fresh] = reaches_.try_emplace({rank, segment}, Reach(static_cast<size_t>(nranks_), UINT32_MAX));
   Reach& reach = found->second;
   if (!fresh) return reach;
@@ -61,7 +61,7 @@ const Order::Reach& Order::after(int rank, uint32_t segment) {
   return reach;
 }
 
-bool Order::ordered(int rank_a, uint32_t segment_a, int rank_b, uint32_t segment_b) {
+bool RaceOrder::ordered(int rank_a, uint32_t segment_a, int rank_b, uint32_t segment_b) {
   if (unknown_) return true;
   return after(rank_a, segment_a)[rank_b] <= segment_b || after(rank_b, segment_b)[rank_a] <= segment_a;
 }

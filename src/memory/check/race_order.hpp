@@ -12,9 +12,9 @@
 
 namespace hiroba {
 
-class Order {
+class RaceOrder {
  public:
-  Order(const AccessLog& log, int nranks);
+  RaceOrder(const AccessLog& log, int nranks);
 
   bool ordered(int rank_a, uint32_t segment_a, int rank_b, uint32_t segment_b);
 

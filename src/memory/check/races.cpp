@@ -131,7 +131,7 @@ std::vector<Race> RaceChecker::compare() {
   std::vector<Race> out;
   const std::vector<Item> items = in_conflict();
   if (items.empty()) return out;
-  Order order(log_, config_.job.nranks);
+  RaceOrder order(log_, config_.job.nranks);
   compare_records(items, order, out);
   compare_twins(items, out);
   return out;
@@ -143,7 +143,7 @@ uint64_t RaceChecker::end_of_value(uint64_t byte) const {
   return array == nullptr ? byte + 1 : byte / array->scalar * array->scalar + array->scalar;
 }
 
-void RaceChecker::compare_records(const std::vector<Item>& items, Order& order, std::vector<Race>& out) {
+void RaceChecker::compare_records(const std::vector<Item>& items, RaceOrder& order, std::vector<Race>& out) {
   const auto mine = [this](const AccessRecord& r) {  // each page is compared by one rank
     return r.page() % static_cast<uint64_t>(config_.job.nranks) == static_cast<uint64_t>(config_.job.rank);
   };

@@ -94,7 +94,7 @@ class RaceChecker {
   bool blind_to_heap() const;
   void open_named();
   uint64_t end_of_value(uint64_t byte) const;
-  void compare_records(const std::vector<Item>& items, Order& order, std::vector<Race>& out);
+  void compare_records(const std::vector<Item>& items, RaceOrder& order, std::vector<Race>& out);
   void compare_twins(const std::vector<Item>& items, std::vector<Race>& out);
   void add(const Item& a, const Item& b, uint64_t address, bool near, std::vector<Race>& out);
   // Stores the code locations of this rank's sides.

@@ -52,7 +52,7 @@ HIROBA_EXPORT hiroba_linop hiroba_linop_from_triplets(hiroba_type type, int64_t 
   if (count > 0 && (rows == nullptr || columns == nullptr || values == nullptr))
     call.fail(format("rows, columns or values are NULL, for %ld triplets", count));
   return call.with_type(type, [&]<typename T>() {
-    std::vector<Entry<T>> entries;
+    std::vector<MatrixEntry<T>> entries;
     entries.reserve(static_cast<size_t>(count));
     for (int64_t i = 0; i < count; ++i) entries.push_back({rows[i], columns[i], static_cast<const T*>(values)[i]});
     std::unique_ptr<SparseMatrix<T>> matrix;

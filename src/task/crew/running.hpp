@@ -11,7 +11,7 @@
 
 namespace hiroba {
 
-class Running final : public Observer {
+class RunningTasks final : public Observer {
  public:
   // `next` observes everything, too; null if there is no other observer.
   void start(std::span<std::atomic<const char*>> names, Observer* next) {

@@ -16,7 +16,7 @@ namespace hiroba {
 
 // Requests in flight, each with a note that is reported when it ends; kept dense for MPI_Testsome.
 template <typename Piggyback>
-class Requests {
+class RequestsInFlight {
  public:
   size_t count() const { return requests_.size(); }
   void add(MPI_Request request, const Piggyback& note) {
@@ -90,8 +90,8 @@ class MpiWire : public SessionWire {
   std::array<MPI_Request, posted> receives_;
   size_t oldest_ = 0;
   std::vector<std::unique_ptr<char[]>> free_;
-  Requests<char*> sending_;
-  Requests<uint64_t> moving_;  // tickets
+  RequestsInFlight<char*> sending_;
+  RequestsInFlight<uint64_t> moving_;  // tickets
 };
 
 }  // namespace hiroba

@@ -49,21 +49,21 @@ void Puts::serve(int source, const Head& head, const char* payload) {
 
 // Receives bulk data to its final place, or, if it is packed, to a buffer.
 void Puts::receive(int source, const Head& head) {
-  const auto ended = [](void* self, Transfer& put) { static_cast<Puts*>(self)->arrived(put.source, put.number); };
-  const auto packed_ended = [](void* self, Transfer& put) {
+  const auto ended = [](void* self, WireTransfer& put) { static_cast<Puts*>(self)->arrived(put.source, put.number); };
+  const auto packed_ended = [](void* self, WireTransfer& put) {
     static_cast<Puts*>(self)->scatter(put.buffer);
     static_cast<Puts*>(self)->arrived(put.source, put.number);
   };
-  const auto strided_ended = [](void* self, Transfer& put) {
+  const auto strided_ended = [](void* self, WireTransfer& put) {
     static_cast<Puts*>(self)->unpack(put.offset, reinterpret_cast<const char*>(put.buffer.data()));
     static_cast<Puts*>(self)->arrived(put.source, put.number);
   };
   const bool plain = head.frame == Frame::put_bulk, packed = head.frame == Frame::packed_bulk;
-  const Transfer::Ended at_end = plain    ? Transfer::Ended{ended}
-                                 : packed ? Transfer::Ended{packed_ended}
-                                          : strided_ended;
+  const WireTransfer::Ended at_end = plain    ? WireTransfer::Ended{ended}
+                                     : packed ? WireTransfer::Ended{packed_ended}
+                                              : strided_ended;
   const uint64_t ticket = channel_->transfers().add(at_end, this);
-  Transfer& put = channel_->transfers().of(ticket);
+  WireTransfer& put = channel_->transfers().of(ticket);
   put.source = source, put.number = head.expected, put.offset = head.offset;
   if (!plain) put.buffer.resize((head.bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t));
   void* const into = plain ? static_cast<void*>(window_->at(head.offset)) : put.buffer.data();

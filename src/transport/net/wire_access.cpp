@@ -139,7 +139,7 @@ RemoteMemory::Place WireAccess::place_of(int rank, uint64_t offset, size_t bytes
 
 uint64_t WireAccess::add_put(Completion& done) {
   puts_.fetch_add(1, std::memory_order_relaxed);
-  const auto ended = [](void* self, Transfer&) {
+  const auto ended = [](void* self, WireTransfer&) {
     static_cast<WireAccess*>(self)->puts_.fetch_sub(1, std::memory_order_release);
   };
   return channel_->transfers().add(ended, this, &done);

@@ -12,9 +12,9 @@
 
 namespace hiroba {
 
-struct Transfer {
+struct WireTransfer {
   // Called with the wire at the end; may start other transfers. May be null.
-  using Ended = void (*)(void* context, Transfer& transfer);
+  using Ended = void (*)(void* context, WireTransfer& transfer);
   Ended ended = nullptr;
   void* context = nullptr;
   Completion* completion = nullptr;  // decremented after that
@@ -28,7 +28,7 @@ class Transfers {
   static constexpr uint32_t most = 4096;  // under way at once; far fewer than tags
 
   // Returns the ticket. A buffer keeps its memory from one transfer with the ticket to the next.
-  uint64_t add(Transfer::Ended ended, void* context, Completion* completion = nullptr) {
+  uint64_t add(WireTransfer::Ended ended, void* context, Completion* completion = nullptr) {
     if (free_.empty()) {
       free_.push_back(static_cast<uint32_t>(slots_.size()));
       slots_.emplace_back();
@@ -40,9 +40,9 @@ class Transfers {
     return ticket;
   }
   uint64_t add(Completion& completion) { return add(nullptr, nullptr, &completion); }
-  Transfer& of(uint64_t ticket) { return slots_[ticket]; }
+  WireTransfer& of(uint64_t ticket) { return slots_[ticket]; }
   void end(uint64_t ticket) {
-    Transfer transfer = std::move(slots_[ticket]);  // slots may move if `ended` starts another transfer
+    WireTransfer transfer = std::move(slots_[ticket]);  // slots may move if `ended` starts another transfer
     if (transfer.ended != nullptr) transfer.ended(transfer.context, transfer);
     if (transfer.completion != nullptr) transfer.completion->left.fetch_sub(1, std::memory_order_release);
     slots_[ticket].buffer = std::move(transfer.buffer);
@@ -60,7 +60,7 @@ class Transfers {
   bool moving() const { return count_.load(std::memory_order_relaxed) > deferred_.load(std::memory_order_relaxed); }
 
  private:
-  std::vector<Transfer> slots_;  // by ticket
+  std::vector<WireTransfer> slots_;  // by ticket
   std::vector<uint32_t> free_;
   std::atomic<uint32_t> count_{0}, deferred_{0};
 };
