@@ -9,7 +9,7 @@ namespace hiroba {
 namespace {
 
 // Logs of some ranks, without pages.
-class RaceOrder : public testing::Test {
+class RaceOrderTest : public testing::Test {
  protected:
   void SetUp() override {
     layout_.nranks = ranks, layout_.space = uint64_t{4} << 20;
@@ -36,9 +36,9 @@ class RaceOrder : public testing::Test {
   void* memory_ = nullptr;
 };
 
-TEST_F(RaceOrder, NothingOrdersWithoutEvents) { EXPECT_FALSE(ordered(0, 0, 1, 0)); }
+TEST_F(RaceOrderTest, NothingOrdersWithoutEvents) { EXPECT_FALSE(ordered(0, 0, 1, 0)); }
 
-TEST_F(RaceOrder, ALockOrdersItsTurns) {
+TEST_F(RaceOrderTest, ALockOrdersItsTurns) {
   note(0, acquire, 5, 0), note(0, release, 5, 0);
   note(1, acquire, 5, 1), note(1, release, 5, 1);
   EXPECT_TRUE(ordered(0, 1, 1, 1));   // within the lock
@@ -48,13 +48,13 @@ TEST_F(RaceOrder, ALockOrdersItsTurns) {
   EXPECT_TRUE(ordered(1, 1, 0, 1));   // whichever is named first
 }
 
-TEST_F(RaceOrder, OtherLocksOrderNothing) {
+TEST_F(RaceOrderTest, OtherLocksOrderNothing) {
   note(0, acquire, 5, 0), note(0, release, 5, 0);
   note(1, acquire, 6, 1), note(1, release, 6, 1);
   EXPECT_FALSE(ordered(0, 1, 1, 1));
 }
 
-TEST_F(RaceOrder, OrderGoesByWayOfAThirdRank) {
+TEST_F(RaceOrderTest, OrderGoesByWayOfAThirdRank) {
   note(0, acquire, 1, 0), note(0, release, 1, 0);
   note(2, acquire, 1, 1), note(2, release, 1, 1), note(2, acquire, 2, 7), note(2, release, 2, 7);
   note(1, acquire, 2, 8), note(1, release, 2, 8);
@@ -62,7 +62,7 @@ TEST_F(RaceOrder, OrderGoesByWayOfAThirdRank) {
   EXPECT_FALSE(ordered(0, 0, 1, 0));
 }
 
-TEST_F(RaceOrder, TransactionsOrderByTheirPositionsWhateverThreadsOfARankDo) {
+TEST_F(RaceOrderTest, TransactionsOrderByTheirPositionsWhateverThreadsOfARankDo) {
   constexpr uint32_t transactions = SyncEvent::transactions;
   note(0, acquire, transactions, 4), note(0, release, transactions, 4);
   note(1, acquire, transactions, 3), note(1, acquire, transactions, 9), note(1, acquire, transactions, 5);
@@ -73,7 +73,7 @@ TEST_F(RaceOrder, TransactionsOrderByTheirPositionsWhateverThreadsOfARankDo) {
   EXPECT_FALSE(ordered(0, 2, 1, 2));  // after position 4
 }
 
-TEST_F(RaceOrder, WhatIsNotKnownCountsAsOrder) {
+TEST_F(RaceOrderTest, WhatIsNotKnownCountsAsOrder) {
   note(0, any), note(1, any);
   EXPECT_TRUE(ordered(0, 0, 1, 1));
   EXPECT_FALSE(ordered(0, 1, 1, 1));  // nothing after it on rank 0
@@ -81,7 +81,7 @@ TEST_F(RaceOrder, WhatIsNotKnownCountsAsOrder) {
   EXPECT_TRUE(ordered(0, 1, 1, 1));
 }
 
-TEST_F(RaceOrder, APageIsInConflictOnceTwoRanksMeetAndOneWrites) {
+TEST_F(RaceOrderTest, APageIsInConflictOnceTwoRanksMeetAndOneWrites) {
   EXPECT_FALSE(log_.touch(3, 1, 0, false).conflict());
   EXPECT_FALSE(log_.touch(3, 1, 1, false).conflict());
   EXPECT_TRUE(log_.touch(3, 1, 1, true).conflict());

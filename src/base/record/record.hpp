@@ -145,7 +145,7 @@ class RecordedCall {
 // Times are those of seconds_now().
 [[HIROBA_SHOWN]] void note_time(SiteRecord* site, uint64_t amount, double seconds);
 // `other`: the rank that was waited for; of tasks, the number of the site of the task that released this one. -1: none.
-void note_event(SiteRecord* site, double begin, double end, int other = -1);
+[[HIROBA_SHOWN]] void note_event(SiteRecord* site, double begin, double end, int other = -1);
 inline int site_number(const SiteRecord* site) {
   return site == nullptr ? -1 : static_cast<int>(site - run_record->sites);
 }
