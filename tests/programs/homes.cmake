@@ -8,7 +8,7 @@ set(homes_tests
   "three_nodes 3 3 12"
   "four_nodes 4 4 8"
   "uneven 4 3 8 TRACKING=uffd-async TWIN=fetch"
-  "migrating 3 3 10 HOMES=migrating EXPLAIN_PLACEMENT=yes"
+  "migrating 3 3 10 HOMES=migrating STATS=yes"
   "untracked 3 2 8 TRACKING=uffd"
   "small_cache 2 2 8 CACHE=256K"
   "mprotect 3 2 6 TRACKING=mprotect TWIN=write"
@@ -22,7 +22,7 @@ foreach(line ${homes_tests})
 endforeach()
 
 test_program(homes_follow homes_follow.c)
-foreach(what migrate unchanged first again shared bound)
+foreach(what migrate unchanged first again shared beside bound)
   foreach(shape "1 1" "2 2" "3 3" "4 2")
     separate_arguments(words UNIX_COMMAND ${shape})
     list(GET words 0 ranks)

@@ -1,7 +1,7 @@
 /* Where homes go: of pages that one rank alone writes, of pages that are first touched, and not of pages that several
  * ranks write in turn.
  *
- * homes_follow --what migrate|unchanged|stays|first|again|shared|bound */
+ * homes_follow --what migrate|unchanged|stays|first|again|shared|beside|bound */
 #include "programs.h"
 
 enum { pages = 256 };
@@ -122,6 +122,37 @@ static void shared(void) {
 }
 
 /* More runs of pages than the table of exceptions holds: right, and the rest stays. */
+static unsigned mixed(unsigned a, unsigned b) {
+  a = (a ^ b * 2654435761u) * 2246822519u;
+  return a ^ a >> 15;
+}
+
+/* Each page has a writer for some steps, and then another one, so homes move among pages that others copy. */
+static void beside(void) {
+  enum { n = 24, steps = 300 };
+  unsigned char* const array = array_of_rank_0(SMS_HOMES_MIGRATING, n);
+  int writer[n] = {0}, value[n] = {0};
+  unsigned chosen = 1;
+  for (int step = 1; step <= steps; ++step) {
+    for (int p = 0; p < n; ++p) {
+      chosen = mixed(chosen, (unsigned)p);
+      if (chosen % 12 == 0) writer[p] = (int)(chosen / 12 % (unsigned)sms_nprocs);
+      if (chosen / 64 % 4 == 0) continue;
+      value[p] = step;
+      if (writer[p] == sms_rank) memcpy(array + (size_t)p * PAGE + 8, &step, sizeof step);
+    }
+    sms_barrier();
+    for (int p = 0; p < n; ++p) {
+      int got;
+      if (mixed((unsigned)(step * n + p), (unsigned)sms_rank) / 8 % 2 == 0) continue;
+      memcpy(&got, array + (size_t)p * PAGE + 8, sizeof got);
+      if (got != value[p])
+        fail("step %d: page %d, which rank %d writes, is %d instead of %d", step, p, writer[p], got, value[p]);
+    }
+    sms_barrier();
+  }
+}
+
 static void bound(void) {
   const size_t n = 40000;
   unsigned char* const array = array_of_rank_0(SMS_HOMES_MIGRATING, n);
@@ -149,6 +180,7 @@ int main(int argc, char** argv) {
   else if (strcmp(what, "first") == 0) first();
   else if (strcmp(what, "again") == 0) again();
   else if (strcmp(what, "shared") == 0) shared();
+  else if (strcmp(what, "beside") == 0) beside();
   else if (strcmp(what, "bound") == 0) bound();
   else fail("what?");
   if (sms_rank == 0) printf("homes: as they should be\n");

@@ -12,6 +12,7 @@
 #include <cerrno>
 
 #include "base/limits.hpp"
+#include "base/log.hpp"
 
 namespace hiroba {
 
@@ -32,7 +33,7 @@ struct ScanArguments {
   uint64_t category_inverted, category_mask, category_anyof_mask, return_mask;
 };
 constexpr unsigned long pagemap_scan = _IOWR('f', 16, ScanArguments);
-constexpr uint64_t scan_wp_matching = 1, scan_check_wp = 2, page_is_written = 2;
+constexpr uint64_t scan_wp_matching = 1, page_is_written = 2;
 
 constexpr uint64_t pagemap_present = uint64_t{1} << 63, pagemap_swapped = uint64_t{1} << 62,
                    pagemap_file = uint64_t{1} << 61;
@@ -127,12 +128,14 @@ Status Pagemap::open() {
   return {};
 }
 
+// Memory that is not watched, such as a page that has moved here between tracked ones, is passed over. A check of that
+// (PM_SCAN_CHECK_WPASYNC) would end the scan there, before pages that are tracked.
 size_t Pagemap::scan(void* address, size_t pages, bool protect, size_t& next, Run* out) const {
   ScanRegion regions[most_runs];
   const uint64_t base = reinterpret_cast<uint64_t>(address);
   ScanArguments scan = {};
   scan.size = sizeof scan;
-  scan.flags = scan_check_wp | (protect ? scan_wp_matching : 0);
+  scan.flags = protect ? scan_wp_matching : 0;
   scan.start = base + next * page_size;
   scan.end = base + pages * page_size;
   scan.vec = reinterpret_cast<uint64_t>(regions);
@@ -141,11 +144,11 @@ size_t Pagemap::scan(void* address, size_t pages, bool protect, size_t& next, Ru
   int found;
   while ((found = ioctl(fd_, pagemap_scan, &scan)) < 0 && (errno == EINTR || errno == EAGAIN)) {
   }
-  assert(found >= 0);  // fails only on memory that userfaultfd does not watch
-  next = found < 0 ? pages : (scan.walk_end - base) / page_size;
+  if (found < 0) end_job(1, "cannot find written pages by the pagemap (%s)", explain_error(errno).c_str());
+  next = (scan.walk_end - base) / page_size;
   for (int r = 0; r < found; ++r)
     out[r] = {(regions[r].start - base) / page_size, (regions[r].end - regions[r].start) / page_size};
-  return found < 0 ? 0 : static_cast<size_t>(found);
+  return static_cast<size_t>(found);
 }
 
 void Pagemap::written(void* address, size_t pages, PageBits& out) const {
