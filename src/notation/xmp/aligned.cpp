@@ -207,10 +207,11 @@ XMP_EXPORT void xmp_aligned_free(xmp_aligned* a, const char* place) {
   a->opaque = a->data = a->base = nullptr;
 }
 
+// The block may have ended the job, and with it all memory.
 XMP_EXPORT void xmp_aligned_leave(xmp_aligned* a) {
   waiting().arrays.erase(a);
   waiting().pointers.erase(a);
-  if (a->opaque != nullptr) xmp_aligned_free(a, a->place);
+  if (a->opaque != nullptr && process_started()) xmp_aligned_free(a, a->place);
 }
 
 XMP_EXPORT const xmp_aligned* xmp_aligned_of(const void* data, const char* name, const char* place) {
