@@ -40,7 +40,7 @@ void add_elements(const AlignedLayout& layout, const std::vector<std::vector<Own
     add_elements(layout, indices, d + 1, {before.number * layout.dim(d).extent + own.index, before.at + own.at}, out);
 }
 
-// Who has the elements of an array, and where in this rank's memory they are.
+// It knows which ranks have the elements of an array, and where in this rank's memory they are.
 class Holders {
  public:
   Holders(const AlignedLayout& layout, const Team& team, int me) : layout_(layout), grid_(layout.on().grid) {

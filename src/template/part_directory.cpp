@@ -35,7 +35,7 @@ PartDirectory::Slot PartDirectory::read(int rank, size_t at) const {
 
 void PartDirectory::write(size_t at, int word, uint64_t value) {
   auto* const words = reinterpret_cast<uint64_t*>(table_) + at * (sizeof(Slot) / sizeof(uint64_t));
-  // Release: whoever reads the offset finds the key and the turn that belong to it.
+  // A rank that reads the offset then finds the key and the turn that belong to it.
   std::atomic_ref(words[word]).store(value, std::memory_order_release);
 }
 

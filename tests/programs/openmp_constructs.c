@@ -341,7 +341,7 @@ static void memory_of_tasks(void) {
   expect("memory that tasks have allocated", right, all);
 }
 
-/* What threads write to a file that main has opened stands there in the order of barriers. */
+/* A file that main has opened gets the text of all threads in the order of barriers. */
 static void files(void) {
   FILE* file = tmpfile();
   const int threads = omp_get_max_threads();

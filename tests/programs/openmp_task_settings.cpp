@@ -53,7 +53,7 @@ static int schedule_chunk() {
   return chunk;
 }
 
-// What a task sets ends with it, for the tasks that it makes and for those beside it.
+// Settings that a task makes end with it, for the tasks that it makes and for those beside it.
 static void settings() {
   int others = 0, inside = 0, made = 0;
   omp_set_schedule(omp_sched_dynamic, 7);

@@ -1,5 +1,5 @@
 /* An OpenMP program without anything of Hiroba: two threads wait for each other by looking at variables, in turns.
- * Where they share a core, a thread that waits must leave it to the other. Prints "ok" if the waiting has cost little.
+ * A thread that waits must leave a core that they share to the other. Prints "ok" if the waiting has cost little.
  */
 #define _GNU_SOURCE
 #include <omp.h>

@@ -1,4 +1,5 @@
-// Which arrays have moved to the ranks that write them, and which would gain from that (option stats). Values.
+// The placement of arrays as option stats prints it: the pages that have moved to the ranks that write them, and those
+// that would gain from that. Values.
 #pragma once
 
 #include <cstdint>

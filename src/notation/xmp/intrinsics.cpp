@@ -144,7 +144,7 @@ std::vector<int64_t> named_elements(Intrinsic& in, const xmp_aligned& of, const 
   return out;
 }
 
-// Which elements of an array on this node a mask has, and how many of all that it has precede each.
+// It holds the elements of an array on this node that a mask has, with how many of all of them precede each.
 struct Masked {
   std::vector<size_t> chosen;
   std::vector<int64_t> before;
