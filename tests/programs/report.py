@@ -254,10 +254,10 @@ class Files(Reports):
         self.assertEqual(done.returncode, 0, done.stderr)
         sites = json.loads(file.read_text())["sites"]
         for site in (site for site in sites if site["call"].startswith("hiroba_allreduce")):
-            self.assertEqual((site["count"], site["amount"]), (6250, 8 * 6250))
+            self.assertEqual((site["count"], site["amount"]), (12500, 8 * 12500))
             self.assertRegex(
                 done.stderr,
-                rf"rank {site['rank']}: hiroba_allreduce at {re.escape(site['place'])}: 6250 times of 8 B "
+                rf"rank {site['rank']}: hiroba_allreduce at {re.escape(site['place'])}: 12500 times of 8 B "
                 rf"{site['way']}, {site['seconds']:.3f} s",
             )
             self.assertGreater(site["before"], 0.0005)

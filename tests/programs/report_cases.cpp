@@ -54,7 +54,7 @@ struct Parts {
 void false_sharing(bool remedied) {
   constexpr int pages = 16;
   double* const b = doubles(static_cast<size_t>(pages * sms_nprocs), remedied, "B");
-  for (int step = 0; step < 4000 / fraction; ++step) {
+  for (int step = 0; step < 8000 / fraction; ++step) {
     for (int i = 0; i < pages * page_doubles; i += 64)
       b[remedied ? sms_rank * pages * page_doubles + i : i + sms_rank] += 1;
     compute(1);
@@ -85,7 +85,7 @@ void missing_preload(bool remedied) {
 void lock_contention(bool remedied) {
   double* const sum = doubles(1, false, "sum");
   double mine = 0;
-  for (int i = 0; i < 1000 / fraction; ++i) {
+  for (int i = 0; i < 2000 / fraction; ++i) {
     if (!remedied) sms_lock(3);
     compute(100);
     if (remedied) mine += 1;
@@ -113,7 +113,7 @@ void slow_rank(bool remedied) {
 void worst_placement(bool remedied) {
   constexpr int pages = 256;
   double* const b = doubles(static_cast<size_t>(pages * sms_nprocs), remedied, "B");
-  for (int step = 0; step < 600 / fraction; ++step) {
+  for (int step = 0; step < 2400 / fraction; ++step) {
     for (int i = 0; i < pages * page_doubles; ++i) b[sms_rank * pages * page_doubles + i] = step + i;
     sms_barrier();
   }
@@ -153,7 +153,7 @@ void thrashing(bool) {
 }
 
 void collective_in_loop(bool remedied) {
-  const int many = 100000 / fraction;
+  const int many = 200000 / fraction;
   std::vector<double> values(many, 1), sums(many);
   for (int i = 0; i < many; ++i) {
     iterate(100);
