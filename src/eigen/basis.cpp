@@ -6,6 +6,7 @@ namespace hiroba {
 
 namespace {
 
+constexpr double most_error = 32;         // of a product, by the rounding errors of A's; it grows where digits cancel
 constexpr int64_t strip_elements = 1024;  // of each vector, so that those of all stay in the second-level cache
 
 template <typename W>
@@ -37,6 +38,7 @@ Basis<T>::Basis(const Ranks& ranks, Operator<T>& a, int most, Needs needs)
       most_(most),
       v_(n_, most + 1),
       w_(n_, most + 1),
+      errors_(static_cast<size_t>(most) + 1, 1.0),
       h_(most, most),
       m_(needs.harmonic ? most : 0, needs.harmonic ? most : 0) {}
 
@@ -119,10 +121,11 @@ template <typename T>
 Status Basis<T>::append(bool has_product, const T* beside, double& squares, bool& added) {
   added = false;
   squares = 0;
-  for (int pass = 0; pass < 4; ++pass) {
+  double error = 1;  // of the new product
+  for (int pass = 0; pass < 6; ++pass) {
     if (!has_product) {
       HIROBA_TRY(a_.apply(ranks_, next(), next_product()));
-      ++products_, has_product = true;
+      ++products_, has_product = true, error = 1;
     }
     const int j = size_, rows = j + 1;
     const auto sums_of = static_cast<size_t>(rows);
@@ -137,24 +140,30 @@ Status Basis<T>::append(bool has_product, const T* beside, double& squares, bool
     const double whole = std::real(sums[j]);
     if (pass == 0) squares = beside == nullptr ? whole : std::real(sums.back());
     std::vector<W> c;
-    double along = 0;
-    for (int i = 0; i < j; ++i) c.push_back(static_cast<W>(sums[i])), along += std::norm(c.back());
+    double along = 0, errors = error * error * whole;
+    for (int i = 0; i < j; ++i) {
+      const double part = std::norm(c.emplace_back(static_cast<W>(sums[i])));
+      along += part, errors += part * errors_[i] * errors_[i];
+    }
     const double rest = whole - along;
     if (!std::isfinite(whole) || !std::isfinite(std::abs(sums[sums_of + static_cast<size_t>(j)])))
       return Status::error(
           "a vector, or its product with A, has numbers that are not finite (NaN, infinity or overflow)");
     if (whole == 0) return {};
-    // Digits that cancel would make the new vector neither orthogonal nor of norm 1: the step is then repeated.
-    constexpr double little = 1e-2;
+    // Digits that cancel would make the new vector neither orthogonal nor of norm 1, and would multiply the errors of
+    // the projections by sqrt(whole / rest) in each step: the pass is then repeated.
+    const bool is_orthogonal = rest > 0.5 * whole;
     const double beta = std::sqrt(std::max(rest, whole * 1e-20));
-    if (rest > little * whole) extend(c, sums, beta);
+    if (is_orthogonal) extend(c, sums, beta);
     subtract(c, W(1 / beta));
-    if (rest > little * whole) {
+    error = std::sqrt(errors) / beta;
+    if (error > most_error) {
+      has_product = false;
+    } else if (is_orthogonal) {
+      errors_[j] = error;
       ++size_, added = true;
       return {};
     }
-    constexpr double lost = 1e-4;  // too many digits of the product
-    if (rest < lost * whole) has_product = false;
   }
   return {};
 }
@@ -177,6 +186,13 @@ void Basis<T>::rotate(const Dense<W>& s, int k) {
       }
     }
   });
+  std::vector<double> errors;
+  for (int c = 0; c < k; ++c) {
+    double sum = 0;
+    for (int x = 0; x < j; ++x) sum += std::norm(s.at(x, c)) * errors_[locked_ + x] * errors_[locked_ + x];
+    errors.push_back(std::sqrt(sum));
+  }
+  std::copy(errors.begin(), errors.end(), errors_.begin() + locked_);
   // The projections: columns, then rows.
   for (Dense<W>* const matrix : {&h_, &m_}) {
     if (matrix->rows == 0) continue;
@@ -223,7 +239,7 @@ template <typename T>
 Status Basis<T>::multiply_again(int first, int count) {
   for (int i = first; i < first + count; ++i) {
     HIROBA_TRY(a_.apply(ranks_, v_[i], w_[i]));
-    ++products_;
+    ++products_, errors_[i] = 1;
   }
   return {};
 }

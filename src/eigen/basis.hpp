@@ -69,6 +69,7 @@ class Basis {
   int64_t n_;
   int size_ = 0, locked_ = 0, most_;
   Workspace<T> v_, w_;
+  std::vector<double> errors_;  // estimates for the products w_, in units of the rounding errors of A's products
   Dense<W> h_, m_;
   int64_t products_ = 0;
 };
