@@ -35,28 +35,45 @@ class Ordered {
   int order_;
 };
 
-// Called at each look at an object. A thread that waits for another one looks at the same object again and again: now
-// and then it lets others have the core, which the one that it waits for may need.
-void look(const volatile void* object) {
-  constexpr int most = 1000;  // a look takes nanoseconds, to give up the core some hundred
-  thread_local const volatile void* last __attribute__((tls_model("initial-exec"))) = nullptr;
-  thread_local int looks __attribute__((tls_model("initial-exec"))) = 0;
-  if (object != last) last = object, looks = 0;
-  else if (++looks == most) looks = 0, sched_yield();
+struct Looks {
+  const volatile void* object;
+  int count;
+};
+thread_local Looks looks __attribute__((tls_model("initial-exec"))) = {};
+
+[[gnu::noinline]] void give_up_core() {
+  looks.count = 0;
+  sched_yield();
 }
 
+// Called at each look at an object. A thread that waits for another one looks at the same object again and again: now
+// and then it lets others have the core, which the one that it waits for may need.
+inline void look(const volatile void* object) {
+  constexpr int most = 1000;  // a look takes nanoseconds, to give up the core some hundred
+  Looks& now = looks;
+  if (object != now.object) now = {object, 0};
+  else if (++now.count == most) give_up_core();
+}
+
+// Each operation has a function for objects that all threads reach by instructions, which keeps no registers, and one
+// of the same name with `_ordered` for the others.
 template <typename T>
-T load(const volatile void* object, int order) {
-  look(object);
+[[gnu::noinline]] T load_ordered(const volatile void* object, int order) {
   const Ordered ordered(object, order);
   void* const at = const_cast<void*>(object);
   if (!words::is_far(at)) return __atomic_load_n(static_cast<T*>(at), __ATOMIC_SEQ_CST);
   return static_cast<T>(words::load_far(at, sizeof(T)));
 }
 
-// Performs `change` on the object, which `here` does by an instruction; returns the old value.
+template <typename T>
+T load(const volatile void* object, int order) {
+  look(object);
+  if (!words::are_instructions()) return load_ordered<T>(object, order);
+  return __atomic_load_n(static_cast<const volatile T*>(object), __ATOMIC_SEQ_CST);
+}
+
 template <typename T, typename Here, typename Change>
-T update(volatile void* object, int order, const Here& here, const Change& change) {
+[[gnu::noinline]] T update_ordered(volatile void* object, int order, const Here& here, const Change& change) {
   const Ordered ordered(object, order);
   void* const at = const_cast<void*>(object);
   if (!words::is_far(at)) return here(static_cast<T*>(at));
@@ -68,6 +85,13 @@ T update(volatile void* object, int order, const Here& here, const Change& chang
   }
 }
 
+// Performs `change` on the object, which `here` does by an instruction; returns the old value.
+template <typename T, typename Here, typename Change>
+T update(volatile void* object, int order, const Here& here, const Change& change) {
+  if (!words::are_instructions()) return update_ordered<T>(object, order, here, change);
+  return here(static_cast<T*>(const_cast<void*>(object)));
+}
+
 template <typename T>
 T exchange(volatile void* object, T value, int order) {
   return update<T>(
@@ -76,7 +100,14 @@ T exchange(volatile void* object, T value, int order) {
 }
 
 template <typename T>
-bool compare_exchange(volatile void* object, void* expected, T desired, int order) {
+[[gnu::noinline]] bool has_failed(volatile void* object, void* expected, T old) {
+  look(object);
+  std::memcpy(expected, &old, sizeof old);
+  return false;
+}
+
+template <typename T>
+[[gnu::noinline]] bool compare_exchange_ordered(volatile void* object, void* expected, T desired, int order) {
   const Ordered ordered(object, order);
   void* const at = const_cast<void*>(object);
   T wanted;
@@ -84,10 +115,17 @@ bool compare_exchange(volatile void* object, void* expected, T desired, int orde
   T old = wanted;
   if (words::is_far(at)) old = static_cast<T>(words::swap_far(at, sizeof(T), wanted, desired));
   else __atomic_compare_exchange_n(static_cast<T*>(at), &old, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-  if (old == wanted) return true;
-  look(object);
-  std::memcpy(expected, &old, sizeof old);
-  return false;
+  return old == wanted || has_failed(object, expected, old);
+}
+
+template <typename T>
+bool compare_exchange(volatile void* object, void* expected, T desired, int order) {
+  if (!words::are_instructions()) return compare_exchange_ordered<T>(object, expected, desired, order);
+  T old;
+  std::memcpy(&old, expected, sizeof old);
+  return __atomic_compare_exchange_n(static_cast<volatile T*>(object), &old, desired, false, __ATOMIC_SEQ_CST,
+                                     __ATOMIC_SEQ_CST) ||
+         has_failed(object, expected, old);
 }
 
 }  // namespace
