@@ -21,6 +21,7 @@ class Tracker;
 
 struct PageRun {
   uint64_t first, pages;
+  uint64_t end() const { return first + pages; }
   bool operator==(const PageRun&) const = default;
 };
 

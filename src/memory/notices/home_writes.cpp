@@ -16,6 +16,9 @@ namespace {
 // Tracked runs with at most this gap are scanned as one: a page of the gap costs a first-write fault, a scan costs a
 // system call.
 constexpr uint64_t merge_gap = 4;
+// A look at many pages that protects none costs less than a system call for each run, if gaps are at most so long.
+constexpr uint64_t look_gap = 64;
+constexpr std::ptrdiff_t least_looked_at = 3;  // runs
 
 void append(std::vector<PageRun>& runs, uint64_t page) {
   if (!runs.empty() && page == runs.back().first + runs.back().pages) ++runs.back().pages;
@@ -49,12 +52,42 @@ bool HomeWrites::collect(NoticeLog& notices, bool for_all) {
   return true;
 }
 
-void HomeWrites::find(const std::vector<PageRun>& runs, bool protect) {
-  for (const PageRun& run : runs)
-    config_.pagemap->written_runs(config_.base + (run.first << page_shift), run.pages, protect,
-                                  [&](uint64_t first, uint64_t pages) {
-                                    found_.push_back({run.first + first, pages});
-                                  });
+// Runs with short gaps are looked at together first.
+void HomeWrites::find(std::span<const PageRun> runs, bool protect) {
+  for (auto begin = runs.begin(); begin != runs.end();) {
+    auto end = begin + 1;
+    while (end != runs.end() && end->first - (end - 1)->end() <= look_gap) ++end;
+    if (end - begin >= least_looked_at) find_by_look({begin, end}, protect);
+    else
+      for (; begin != end; ++begin) find_in(*begin, protect);
+    begin = end;
+  }
+}
+
+void HomeWrites::find_in(const PageRun& run, bool protect) {
+  config_.pagemap->written_runs(config_.base + (run.first << page_shift), run.pages, protect,
+                                [&](uint64_t first, uint64_t pages) { found_.push_back({run.first + first, pages}); });
+}
+
+// A page that is found must be protected by the scan that finds it: a write of another thread between the two would be
+// lost. So a run with written pages is scanned again.
+void HomeWrites::find_by_look(std::span<const PageRun> runs, bool protect) {
+  const uint64_t first = runs.front().first;
+  auto run = runs.begin();
+  const auto visit = [&](uint64_t at, uint64_t pages) {
+    const PageRun written = {first + at, pages};
+    while (run != runs.end() && run->end() <= written.first) ++run;
+    for (; run != runs.end() && run->first < written.end(); ++run) {
+      if (protect) {
+        find_in(*run, true);
+        continue;
+      }
+      const uint64_t begin = std::max(run->first, written.first), end = std::min(run->end(), written.end());
+      found_.push_back({begin, end - begin});
+      if (run->end() > written.end()) break;
+    }
+  };
+  config_.pagemap->written_runs(config_.base + (first << page_shift), runs.back().end() - first, false, visit);
 }
 
 // Written pages. Nobody has a copy of an idle one. A scan that protects nothing leaves them unprotected.

@@ -50,7 +50,9 @@ class HomeWrites {
   void read_registrations(NoticeLog& notices);
   void read_directory(NoticeLog& notices);
   void track(uint64_t page, NoticeLog& notices);
-  void find(const std::vector<PageRun>& runs, bool protect);
+  void find(std::span<const PageRun> runs, bool protect);
+  void find_in(const PageRun& run, bool protect);
+  void find_by_look(std::span<const PageRun> runs, bool protect);
   void note(Pages& pages, const PageRun& found, bool for_all, NoticeLog& notices);
   void end_noted();
   void end_copies(uint64_t page, bool is_protected);
