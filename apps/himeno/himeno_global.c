@@ -21,13 +21,14 @@ static double max_over_nodes(double mine) { return over_nodes(mine, false); }
 static double jacobi(himeno* h, uint64_t* bits) {
   const int rows = h->rows, columns = h->columns, depth = h->depth;
   float p[rows][columns][depth], bnd[rows][columns][depth], wrk1[rows][columns][depth], wrk2[rows][columns][depth];
-  float a[4][rows][columns][depth], b[3][rows][columns][depth], c[3][rows][columns][depth];
+  float a0[rows][columns][depth], a1[rows][columns][depth], a2[rows][columns][depth], a3[rows][columns][depth];
+  float b0[rows][columns][depth], b1[rows][columns][depth], b2[rows][columns][depth];
+  float c0[rows][columns][depth], c1[rows][columns][depth], c2[rows][columns][depth];
   double gosa = 0;
   uint64_t sum = 0;
 #pragma xmp template t[rows][columns][depth]
 #pragma xmp distribute t[block][*][*] onto nodes
-#pragma xmp align[i][j][k] with t[i][j][k] ::p, bnd, wrk1, wrk2
-#pragma xmp align[*][i][j][k] with t[i][j][k] ::a, b, c
+#pragma xmp align[i][j][k] with t[i][j][k] ::p, bnd, wrk1, wrk2, a0, a1, a2, a3, b0, b1, b2, c0, c1, c2
 #pragma xmp shadow p[1][0][0]
 
 #pragma xmp loop on t[i][*][*]
@@ -35,9 +36,9 @@ static double jacobi(himeno* h, uint64_t* bits) {
     for (int j = 0; j < columns - 1; j++)
       for (int k = 0; k < depth - 1; k++) {
         p[i][j][k] = himeno_start(h, i);
-        a[0][i][j][k] = a[1][i][j][k] = a[2][i][j][k] = 1;
-        a[3][i][j][k] = 1.0f / 6;
-        c[0][i][j][k] = c[1][i][j][k] = c[2][i][j][k] = 1;
+        a0[i][j][k] = a1[i][j][k] = a2[i][j][k] = 1;
+        a3[i][j][k] = 1.0f / 6;
+        c0[i][j][k] = c1[i][j][k] = c2[i][j][k] = 1;
         bnd[i][j][k] = 1;
       }
   run_start(&h->run, &h->team, 0, h->steps);
@@ -49,13 +50,13 @@ static double jacobi(himeno* h, uint64_t* bits) {
       for (int j = 1; j < columns - 2; j++)
         for (int k = 1; k < depth - 2; k++) {
           const float s0 =
-              a[0][i][j][k] * p[i + 1][j][k] + a[1][i][j][k] * p[i][j + 1][k] + a[2][i][j][k] * p[i][j][k + 1] +
-              b[0][i][j][k] * (p[i + 1][j + 1][k] - p[i + 1][j - 1][k] - p[i - 1][j + 1][k] + p[i - 1][j - 1][k]) +
-              b[1][i][j][k] * (p[i][j + 1][k + 1] - p[i][j - 1][k + 1] - p[i][j + 1][k - 1] + p[i][j - 1][k - 1]) +
-              b[2][i][j][k] * (p[i + 1][j][k + 1] - p[i - 1][j][k + 1] - p[i + 1][j][k - 1] + p[i - 1][j][k - 1]) +
-              c[0][i][j][k] * p[i - 1][j][k] + c[1][i][j][k] * p[i][j - 1][k] + c[2][i][j][k] * p[i][j][k - 1] +
+              a0[i][j][k] * p[i + 1][j][k] + a1[i][j][k] * p[i][j + 1][k] + a2[i][j][k] * p[i][j][k + 1] +
+              b0[i][j][k] * (p[i + 1][j + 1][k] - p[i + 1][j - 1][k] - p[i - 1][j + 1][k] + p[i - 1][j - 1][k]) +
+              b1[i][j][k] * (p[i][j + 1][k + 1] - p[i][j - 1][k + 1] - p[i][j + 1][k - 1] + p[i][j - 1][k - 1]) +
+              b2[i][j][k] * (p[i + 1][j][k + 1] - p[i - 1][j][k + 1] - p[i + 1][j][k - 1] + p[i - 1][j][k - 1]) +
+              c0[i][j][k] * p[i - 1][j][k] + c1[i][j][k] * p[i][j - 1][k] + c2[i][j][k] * p[i][j][k - 1] +
               wrk1[i][j][k];
-          const float ss = (s0 * a[3][i][j][k] - p[i][j][k]) * bnd[i][j][k];
+          const float ss = (s0 * a3[i][j][k] - p[i][j][k]) * bnd[i][j][k];
           gosa += ss * ss;
           wrk2[i][j][k] = p[i][j][k] + HIMENO_OMEGA * ss;
         }
