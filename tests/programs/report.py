@@ -93,10 +93,18 @@ PROBLEMS = {
     "worst_placement": Problem("worst placement", "B", "= step + i"),
     "irregular_order": Problem("irregular order", "B", "rng_below(&random, pages)"),
     "thrashing": Problem("cache that thrashes", "B", "i += 16", options=("--cache=1M",), remedy=("--cache=64M",)),
+    "short_epochs": Problem("short epochs", "", "the end of a short epoch"),
     "collective": Problem("collective in inner loop", "", "if (!remedied) hiroba_allreduce"),
     "small_tasks": Problem("tasks too small", "", "hiroba::task(hiroba::out(b + i"),
 }
-OF_PAGES = ("false_sharing", "missing_preload", "worst_placement", "irregular_order", "thrashing")  # of several nodes
+OF_PAGES = (
+    "false_sharing",
+    "missing_preload",
+    "worst_placement",
+    "irregular_order",
+    "thrashing",
+    "short_epochs",
+)  # of several nodes
 
 
 class Planted(Reports):

@@ -137,6 +137,27 @@ void irregular_order(bool remedied) {
   }
 }
 
+// Little is done between barriers, so most of the time goes into finding the pages that were written. A rank reads
+// those of a rank of another node.
+void short_epochs(bool remedied) {
+  constexpr size_t pages = 256, apart = 4;
+  double* const b = doubles(pages * static_cast<size_t>(sms_nprocs), true, "B");
+  const size_t own = Parts(pages).own, part = pages * page_doubles;
+  const size_t next = static_cast<size_t>((sms_rank + sms_nprocs / 2) % sms_nprocs) * part;
+  for (int step = 0; step < 6000 / fraction; ++step) {
+    for (size_t page = 0; page < pages; page += apart)
+      b[own + page * page_doubles + static_cast<size_t>(step % 8)] = step;
+    if (remedied && step % 100 != 99) continue;
+    sms_barrier();  // the end of a short epoch
+    const sms_range section[] = {{static_cast<int64_t>(next), pages / apart, apart * page_doubles}};
+    sms_preload(b, section);
+    double sum = 0;
+    for (size_t page = 0; page < pages; page += apart) sum += b[next + page * page_doubles];
+    sink = sum;
+    sms_barrier();
+  }
+}
+
 // The remedy is option cache.
 void thrashing(bool) {
   constexpr size_t pages = 1024;
@@ -247,6 +268,7 @@ constexpr struct {
              {"slow_rank", slow_rank},
              {"worst_placement", worst_placement},
              {"irregular_order", irregular_order},
+             {"short_epochs", short_epochs},
              {"thrashing", thrashing},
              {"collective", collective_in_loop},
              {"small_tasks", small_tasks},

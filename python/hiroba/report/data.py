@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 FORMAT = 1
-WAITING = ("collective", "locks", "faults")
+WAITING = ("collective", "locks", "faults", "coherence")
 
 
 class ReportError(Exception):

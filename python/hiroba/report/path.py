@@ -6,8 +6,14 @@ from typing import Any
 
 from hiroba.report.data import Report
 
-KINDS = ("computing", "collective", "locks", "faults")
-NAMES = {"computing": "computing", "collective": "collective calls", "locks": "locks", "faults": "page faults"}
+KINDS = ("computing", "collective", "locks", "faults", "coherence")
+NAMES = {
+    "computing": "computing",
+    "collective": "collective calls",
+    "locks": "locks",
+    "faults": "page faults",
+    "coherence": "coherence",
+}
 Sums = dict[str, float]
 
 

@@ -201,6 +201,29 @@ def worst_placement(report: Report, limit: float) -> Iterator[Finding]:
         )
 
 
+def short_epochs(report: Report, limit: float) -> Iterator[Finding]:
+    places = report.of_kind("coherence")
+    seconds = sum(place.seconds for place in places)
+    share = report.active_share(seconds)
+    barriers = max((r["barriers"] for r in report.ranks), default=0)
+    if share < limit or seconds < LEAST_LOST or barriers < 1000:
+        return
+    coherence, computing = (
+        1e6 * total / len(report.ranks) / barriers
+        for total in (seconds, sum(r["seconds"]["computing"] for r in report.ranks))
+    )
+    yield Finding(
+        share,
+        share,
+        f"{percent(share)} of the ranks' time outside of collective calls is coherence, which is to find and send what "
+        f"was written, and to drop old copies: a rank computes for {computing:,.0f} us between two of {barriers:,} "
+        f"barriers, and coherence takes {coherence:,.0f} us at each, most at {most_at(places)}",
+        "do more between barriers: join loops whose parts need nothing of each other (OpenMP: one region with several "
+        "loops, nowait), or use fewer nodes for a problem of this size",
+        most_at(places),
+    )
+
+
 def lock_contention(report: Report, limit: float) -> Iterator[Finding]:
     by_lock: dict[int, list[Place]] = {}
     for place in report.of_kind("lock"):
@@ -349,6 +372,7 @@ RULES = [
     Rule("irregular order", "time of page faults without order on an array", 0.1, irregular_order, "first-program"),
     Rule("cache that thrashes", "part of an array's pages that were evicted", 0.3, cache_thrashes, "memory-model"),
     Rule("worst placement", "part of an array that one other rank alone writes", 0.25, worst_placement, "homes"),
+    Rule("short epochs", "time of coherence at many barriers", 0.3, short_epochs, "memory-model"),
     Rule("lock contention", "time of waiting for one lock", 0.1, lock_contention, "locks"),
     Rule("load imbalance", "computing of the slowest rank, by that of the others", 1.3, load_imbalance, "scaling"),
     Rule("slow rank", "the same, of a rank that has no processor", 1.3, slow_rank, "on-a-cluster"),
@@ -362,7 +386,7 @@ def limit_of(name: str) -> float:
 
 
 def advice(report: Report) -> list[dict[str, Any]]:
-    """What applies, the most expensive first; that on balance last, because arrays and locks may be its reason."""
+    """What applies, the most expensive first; that on epochs and balance last: arrays and locks may be its reason."""
     if max((r["seconds"]["total"] for r in report.ranks), default=0) < LEAST_SECONDS:
         return []
     found = []
@@ -370,5 +394,5 @@ def advice(report: Report) -> list[dict[str, Any]]:
         for finding in rule.find(report, rule.limit):
             about = {"rule": rule.name, "measures": rule.measures, "limit": rule.limit, "page": f"docs/{rule.page}.md"}
             found.append(about | asdict(finding))
-    balance = ("load imbalance", "slow rank")
-    return sorted(found, key=lambda entry: (entry["rule"] in balance, -entry["lost"]))
+    last = ("short epochs", "load imbalance", "slow rank")
+    return sorted(found, key=lambda entry: (entry["rule"] in last, -entry["lost"]))

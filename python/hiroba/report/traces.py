@@ -71,7 +71,7 @@ def perfetto(report: Report) -> str:
             times = {"ts": round(1e6 * event.begin, 3), "dur": round(1e6 * event.seconds, 3)}
             out.append(slice_ | times | {"args": details(report, event)})
         line = rank["timeline"]
-        kinds = ("collective", "locks", "faults", "tasks")
+        kinds = ("collective", "locks", "faults", "coherence", "tasks")
         for bin_number in range(len(line["collective"])):
             parts = {kind: round(line[kind][bin_number] / line["bin"], 4) for kind in kinds}
             time = {"ts": round(1e6 * (rank["began"] + bin_number * line["bin"]), 3)}

@@ -91,6 +91,7 @@ TimeKind time_kind(const SiteRecord& site) {
   switch (static_cast<SiteKind>(site.kind)) {
     case SiteKind::fault: return TimeKind::faults;
     case SiteKind::lock: return TimeKind::locks;
+    case SiteKind::coherence: return TimeKind::coherence;
     case SiteKind::task:
     case SiteKind::copy: return TimeKind::tasks;
     default: return TimeKind::collective;
@@ -107,7 +108,7 @@ void note_wait(SiteRecord* site, uint64_t amount, double begin, double end, int 
 void note_critical(SiteRecord& site, double came) {
   RunRecord& run = *run_record;
   uint64_t other = nanoseconds(came - (run.barrier_came == 0 ? run.began : run.barrier_came));
-  for (const TimeKind kind : {TimeKind::collective, TimeKind::locks, TimeKind::faults}) {
+  for (const TimeKind kind : {TimeKind::collective, TimeKind::locks, TimeKind::faults, TimeKind::coherence}) {
     const auto k = static_cast<size_t>(kind);
     uint64_t spent = run.spent[k].load(std::memory_order_relaxed) - run.barrier_spent[k];
     if (kind == TimeKind::collective) spent += nanoseconds(run.barrier_wait);
@@ -166,6 +167,10 @@ void note_barrier(const char* call, double begin, double end, int last, double c
 
 void note_lock(int lock, const char* call, double begin, double end) {
   note_wait(calling_site(SiteKind::lock, static_cast<uint32_t>(lock), call), 0, begin, end);
+}
+
+void note_coherence(const char* call, double begin, double end) {
+  note_wait(calling_site(SiteKind::coherence, 0, call), 0, begin, end);
 }
 
 void note_fault(const void* code, uint32_t array, uint64_t page, uint64_t pages, double begin, double end) {

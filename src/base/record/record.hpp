@@ -16,9 +16,10 @@
 
 namespace hiroba {
 
-// region: of OpenMP, with all that is done in it. copy: of a task's data between nodes.
-enum class SiteKind : uint32_t { none, fault, barrier, collective, lock, task, region, copy };
-inline constexpr size_t site_kinds = 8;
+// region: of OpenMP, with all that is done in it. copy: of a task's data between nodes. coherence: at barriers, locks
+// and flushes.
+enum class SiteKind : uint32_t { none, fault, barrier, collective, lock, task, region, copy, coherence };
+inline constexpr size_t site_kinds = 9;
 
 // A place of the program, and what has been done there. amount: of faults, pages; of collective operations, bytes.
 struct SiteRecord {
@@ -95,7 +96,7 @@ struct RunRecord {
   uint32_t complete;  // the rank has reached the end of the job
   char host[64], executable[512], cpus[128];
   uint64_t code_begin, code_end, code_bias;  // of the executable
-  double began, seconds, collective, locks, faults;
+  double began, seconds, collective, locks, faults, coherence;
   double processor, queued;  // on a processor; ready, but without one
   std::atomic<uint64_t> tasks, task_nanoseconds, barriers;
   std::atomic<uint64_t> spent[Timeline::kinds];  // nanoseconds, by TimeKind
@@ -155,6 +156,7 @@ void note_operation(const char* call, const char* place, size_t bytes, const cha
 // `last` came last, at `came`; 0: it is not known of all ranks when they came.
 void note_barrier(const char* call, double begin, double end, int last, double came);
 void note_lock(int lock, const char* call, double begin, double end);
+void note_coherence(const char* call, double begin, double end);
 void note_fault(const void* code, uint32_t array, uint64_t page, uint64_t pages, double begin, double end);
 // This rank has written pages since the last barrier; another rank has written a page before it. Returns whether both
 // have.

@@ -12,7 +12,8 @@
 
 namespace hiroba {
 
-enum class TimeKind : uint32_t { collective, locks, faults, tasks };
+// coherence: finding and sending what the rank wrote, and dropping copies that others wrote.
+enum class TimeKind : uint32_t { collective, locks, faults, coherence, tasks };
 
 // An event of a class that has been full for long may be overwritten while it is read.
 struct EventRecord {
@@ -24,7 +25,7 @@ struct EventRecord {
 };
 
 struct Timeline {
-  static constexpr int classes = 16, kinds = 4, levels = 24;
+  static constexpr int classes = 16, kinds = 5, levels = 24;
   static constexpr uint64_t class_events = 1024, half = 128;
 
   std::atomic<uint64_t> used[classes];

@@ -1,20 +1,45 @@
 #include "memory/sync/consistency.hpp"
 
 #include <algorithm>
+#include <optional>
 
+#include "base/record/record.hpp"
 #include "memory/parts.hpp"
 
 namespace hiroba {
+
+namespace {
+
+class CoherenceTime {
+ public:
+  explicit CoherenceTime(const char* call) : call_(call), begin_(recording() ? seconds_now() : 0) {}
+  CoherenceTime(const CoherenceTime&) = delete;
+  ~CoherenceTime() {
+    if (begin_ > 0) note_coherence(call_, begin_, seconds_now());
+  }
+
+ private:
+  const char* call_;
+  double begin_;
+};
+
+}  // namespace
 
 Status Consistency::barrier(const char* call) {
   HIROBA_TRY(parts_.races.find(call));
   HIROBA_TRY(parts_.heap.at_barrier());
   BarrierNotices& notices = parts_.barrier_notices;
   words_.resize(static_cast<size_t>(parts_.job.nranks));
-  HIROBA_TRY(parts_.collective.barriers().with_words(call, at_barrier, notices.before_barrier(), words_));
+  std::optional<CoherenceTime> time;
+  if (parts_.cache != nullptr) time.emplace(call);
+  const uint64_t word = notices.before_barrier();
+  time.reset();
+  HIROBA_TRY(parts_.collective.barriers().with_words(call, at_barrier, word, words_));
   if (parts_.cache != nullptr) {
+    time.emplace(call);
     notices.after_barrier(words_);
     parts_.intervals.after_barrier(notices.covered());
+    time.reset();
     HIROBA_TRY(parts_.home_policies.after_barrier(notices.known(), notices.speakers(), call));
   }
   parts_.huge_pages.at_barrier();
@@ -26,6 +51,7 @@ Status Consistency::barrier(const char* call) {
 PageSet Consistency::written() {
   std::vector<PageRun> out;
   if (parts_.cache == nullptr) return {};
+  const CoherenceTime time("finding of writes");
   parts_.cache->writeback.flush(true);
   parts_.home_writes.collect(parts_.notices, false);
   for (uint64_t i = 0; i < parts_.notices.count(); ++i)
@@ -60,20 +86,27 @@ Status Consistency::end_sync_drop() {
 
 void Consistency::sync() {
   const RaceChecker::Segment segment(parts_.races, SyncEvent::any);
-  if (parts_.cache == nullptr) std::atomic_thread_fence(std::memory_order_seq_cst);
-  else parts_.intervals.sync();
+  if (parts_.cache == nullptr) return std::atomic_thread_fence(std::memory_order_seq_cst);
+  const CoherenceTime time("flush");
+  parts_.intervals.sync();
 }
 
 void Consistency::release_to(int rank) {
-  if (parts_.cache != nullptr) parts_.intervals.release_to(rank);
+  if (parts_.cache == nullptr) return;
+  const CoherenceTime time("release");
+  parts_.intervals.release_to(rank);
 }
 
 void Consistency::acquire_from(int rank) {
-  if (parts_.cache != nullptr) parts_.intervals.acquire_from(rank);
+  if (parts_.cache == nullptr) return;
+  const CoherenceTime time("acquire");
+  parts_.intervals.acquire_from(rank);
 }
 
 void Consistency::drop_copies() {
-  if (parts_.cache != nullptr) parts_.cache->writeback.flush_and_drop(false);
+  if (parts_.cache == nullptr) return;
+  const CoherenceTime time("drop of copies");
+  parts_.cache->writeback.flush_and_drop(false);
 }
 
 void Consistency::note_order() {
