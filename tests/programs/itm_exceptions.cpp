@@ -41,6 +41,21 @@ static bool arrives_with(const std::string& text) {
   return false;
 }
 
+// The transaction is cancelled after the exception's object has been made, and before it is thrown.
+static bool is_cancelled() {
+  try {
+    __transaction_atomic {
+      throw({
+        if (thrown >= 0) __transaction_cancel;
+        thrown;
+      });
+    }
+  } catch (long) {
+    return false;
+  }
+  return std::uncaught_exceptions() == 0;
+}
+
 // Both threads change `count` while they handle an exception, so that many attempts are undone there.
 static void* handle(void* unused) {
   for (int i = 0; i < 20000; ++i) {
@@ -61,6 +76,7 @@ int main() {
   const std::string text = "a text that is longer than a string holds in itself";
   expect(arrives_with<std::logic_error>(text) && arrives_with<std::overflow_error>(text), "exceptions of the library");
   expect(thrown == 7, "an exception commits");
+  expect(is_cancelled(), "an exception that is not thrown");
   pthread_t thread;
   pthread_create(&thread, nullptr, handle, nullptr);
   handle(nullptr);

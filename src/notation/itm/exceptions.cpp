@@ -17,7 +17,9 @@ using hiroba::itm::state;
 
 void hiroba::itm::forget_exceptions(uint32_t caught) {
   Exceptions& now = state.exceptions;
-  if (now.made != nullptr || now.caught > caught) __cxa_tm_cleanup(now.made, nullptr, now.caught - caught);
+  // libstdc++'s clean-up would count an object that has not been thrown among those in flight, and take it from them.
+  if (now.made != nullptr) __cxa_free_exception(now.made);
+  if (now.caught > caught) __cxa_tm_cleanup(nullptr, nullptr, now.caught - caught);
   state.set_made(nullptr, 0);
   now.caught = caught;
 }
