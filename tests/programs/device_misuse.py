@@ -15,6 +15,7 @@ from misuse import Case, main
 SOURCE = pathlib.Path(__file__).parent / "device_misuse.c"
 HOST = ["--devices", "host:1"]
 CHECK = [*HOST, "--check", "yes"]
+CHAOS = [*HOST, "--chaos", "3"]
 
 
 def place(name: str, mark: str) -> str:
@@ -63,7 +64,11 @@ CASES = [
     case("overload_without_kernel", place("overload_without_kernel", "first"), "no kernel has written on device 0"),
     ordered("two_streams", "in two streams, and nothing orders them", "hiroba_stream_after"),
     ordered("two_kernels", "in two streams, and nothing orders them"),
-    ordered("two_kernels", "in two streams", nodes=2, options=[*HOST, "--chaos", "3"]),
+    ordered("kernel_before_preload", KERNEL, "comes before the preload at", nodes=2, options=CHAOS),
+    ordered("overload_before_kernel", "the overload at .* comes before kernel scale at", nodes=2, options=CHAOS),
+    ordered("two_streams", "in two streams, and nothing orders them", nodes=2, options=CHAOS),
+    ordered("two_kernels", "in two streams", nodes=2, options=CHAOS),
+    ordered("preload_over_kernel", "would overwrite 256 KiB that begin at", nodes=2, options=CHAOS),
     ordered("overload_elsewhere", "the overload at .* and kernel scale at .* in two streams"),
     ordered("preload_over_kernel", "would overwrite 256 KiB that begin at", "no overload has written back"),
     ordered("both_write", "check: the overload at .* would overwrite", options=CHECK),
