@@ -31,6 +31,7 @@ def start() -> None:
     library.sms_startup(None, None)
     mark_children(number("sms_nprocs"))
     sys.excepthook = report
+    threading.excepthook = report_of_thread
     atexit.register(end)
     os.register_at_fork(after_in_child=in_child)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -87,6 +88,11 @@ def report(kind: type[BaseException], error: BaseException, trace: TracebackType
     import traceback
 
     fail("".join(traceback.format_exception(kind, error, trace)), trace)
+
+
+def report_of_thread(failed: threading.ExceptHookArgs) -> None:
+    if failed.exc_value is not None and not isinstance(failed.exc_value, SystemExit):
+        fail_with(failed.exc_value)
 
 
 def fail_with(error: BaseException) -> None:

@@ -72,6 +72,11 @@ def run(number: int) -> None:
 
 
 def section_of(view: np.ndarray) -> Section:
+    if not isinstance(view, np.ndarray):
+        raise TypeError(
+            f"task: {view!r} is a value of type {type(view).__name__}, not a part of an array; the section of an "
+            "element is A[i : i + 1]"
+        )
     axes = sorted(zip(view.strides, view.shape, strict=True), reverse=True)
     axes = [(stride, count) for stride, count in axes if count != 1]
     together = view.itemsize
@@ -98,12 +103,15 @@ def task(
 ) -> Callable[[Callable[[], object]], None]:
     """Makes the function below it a task, at once:
 
-        @hiroba.task(reads=[A[i - 1 : i + 2]], writes=[B[i]])
+        @hiroba.task(reads=[A[i - 1 : i + 2]], writes=[B[i : i + 1]])
         def _(i=i):
             B[i] = A[i - 1 : i + 2].mean()
 
     writes: all of it, and nothing of it is read; updates: read and written; commutes: the same, in any order with
-    others that do. Values that change later, such as i, are given as defaults. on: the rank that runs it."""
+    others that do. Values that change later, such as i, are given as defaults. on: the rank that runs it.
+
+    Raises TypeError if a section is no array, such as the element B[i], and ValueError if it is not in equal pieces of
+    few dimensions."""
     kinds = ((IN, reads), (OUT, writes), (INOUT, updates), (COMMUTATIVE, commutes))
     accesses = [Access(mode, None, section_of(view)) for mode, views in kinds for view in views]
 

@@ -7,6 +7,7 @@ import pathlib
 import signal
 import socket
 import sys
+import threading
 import time
 
 import hiroba
@@ -24,6 +25,22 @@ def raises() -> None:
 
 def raises_on_all() -> None:
     raise ValueError("on all")
+
+
+def raises_in_a_thread() -> None:
+    def fails() -> None:
+        raise LookupError("in a thread")
+
+    thread = threading.Thread(target=fails)
+    thread.start()
+    thread.join()
+    hiroba.barrier()
+
+
+def task_of_an_element() -> None:
+    @hiroba.task(writes=[A[0]])
+    def _() -> None:
+        pass
 
 
 def raises_deep() -> None:

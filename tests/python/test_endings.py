@@ -50,6 +50,12 @@ class Endings(unittest.TestCase):
     def test_exception_of_all_ranks_is_printed_once(self) -> None:
         self.assertEqual(self.fails("raises_on_all", "ValueError: on all").count("Traceback"), 1)
 
+    def test_exception_of_a_thread(self) -> None:
+        self.fails("raises_in_a_thread", r"endings\.py:\d+: LookupError: in a thread", "in fails")
+
+    def test_task_of_an_element(self) -> None:
+        self.fails("task_of_an_element", "TypeError: task: .* is a value of type float64", r"A\[i : i \+ 1\]")
+
     def test_long_traceback_keeps_its_end(self) -> None:
         self.fails("raises_deep", "ZeroDivisionError", "in deep")
 
@@ -120,7 +126,7 @@ class Endings(unittest.TestCase):
             self.assertEqual(job.returncode, 0, job.stderr)
             text = page.read_text()
         places = re.findall(r'"kind": ?"(\w+)", ?"place": ?"endings\.py:\d+(?: \((\w+)\))?"', text)
-        self.assertEqual({kind for kind, _ in places}, {"fault", "barrier", "lock", "collective"}, places)
+        self.assertEqual({kind for kind, _ in places}, {"fault", "barrier", "lock", "collective", "coherence"}, places)
         self.assertLessEqual({function for _, function in places}, {"uses_what_a_report_shows", "", "<module>"})
         self.assertNotIn("_methods.py", text)  # in NumPy
 
