@@ -177,8 +177,30 @@ LOOPS = """#include <stdio.h>
 #pragma xmp distribute t[block] onto p
 int a[N];
 #pragma xmp align a[i] with t[i]
+/* Numbers of iterations of four loops, of which one is long, do not run into each other. */
+#define LONG 40000
+#pragma xmp template v[2][2][2][LONG]
+#pragma xmp distribute v[*][*][*][block] onto p
+char c[2][2][2][LONG];
+#pragma xmp align c[i][j][k][l] with v[i][j][k][l]
+static int first_of_four(void) {
+  int high = 0, at = -1;
+#pragma xmp loop (i, j, k, l) on v[i][j][k][l]
+  for (int i = 0; i < 2; i++)
+    for (int j = 0; j < 2; j++)
+      for (int k = 0; k < 2; k++)
+        for (int l = 0; l < LONG; l++) c[i][j][k][l] = k == 0 ? l == LONG - 1 : l == 5;
+#pragma xmp loop (i, j, k, l) on v[i][j][k][l] reduction(firstmax:high/at/)
+  for (int i = 0; i < 2; i++)
+    for (int j = 0; j < 2; j++)
+      for (int k = 0; k < 2; k++)
+        for (int l = 0; l < LONG; l++)
+          if (c[i][j][k][l] > high) high = c[i][j][k][l], at = l;
+  return at;
+}
 int main(void) {
   int wrong = 0, best = -1, where[4] = {-1, -1, -1, -1}, n = 2;
+  wrong += first_of_four() != LONG - 1;
 #pragma xmp loop on t[i]
   for (int i = 0; i < N; i++) a[i] = i * (N - i) % 37;
 #pragma xmp loop on t[i] reduction(firstmax:best/where[1:n], where[3:]/)

@@ -359,6 +359,7 @@ class GlobalView(CompilerTest):
         for words in (
             "`a`: each node of `p` has its part: dimension 1 by block (dimension 1 of t), shadow 1:1",
             "loop over `i` on dimension 1 of `t`: each node of `p` does those it owns, by block",
+            "reflect of `a`: each node moves from its neighbours 1 below and 1 above its part in dimension 1",
             "each gives what it owns of the right side to the owners of the left side",
         ):
             self.assertIn(words, ended.stderr)

@@ -351,11 +351,10 @@ class Lowered:
         located = [(i, r) for i, r in enumerate(self.reductions) if r.is_located]
         if not located:
             return
-        bits = 62 // len(self.loops)
-        number = " + ".join(
-            f"((int64_t)({s.counted.name} - {s.name}first) / ({s.step}) << {bits * (len(self.loops) - 1 - s.level)})"
-            for s in self.loops
-        )
+        number = "0"
+        for s in sorted(self.loops, key=lambda s: s.level):
+            most = f"(({s.name}past - {s.name}first) / ({s.step}) + 1)"
+            number = f"({number} * {most} + (int64_t)({s.counted.name} - {s.name}first) / ({s.step}))"
         text = ""
         for i, r in located:
             o = self._order(i)

@@ -45,7 +45,26 @@ def reflect(xmp: Xmp, directive: Directive) -> None:
         if clauses.id:
             call = f'xmp_async({clauses.id}, {call}, "{directive.name}", {place})'
         calls.append(f"{call};")
+        xmp.explain.append(f"{xmp.source.place(directive.at)}: {told(array, directive.name, widths)}")
     xmp.call(directive, f"{{ {' '.join(calls)} }}")
+
+
+def told(array: Aligned, name: str, widths: list[str]) -> str:
+    """Describes what a reflect or reduce_shadow moves."""
+    parts = []
+    for d, (low, high) in enumerate(array.shadow):
+        given = widths[d].strip() if widths else ""
+        if given in ("0", "0:0") or (not given and (low, high) == ("0", "0")):
+            continue
+        if array.is_full(d):
+            what = "all that the others have"
+        elif given:
+            what = f"the width {given}"
+        else:
+            what = f"{low} below and {high} above its part"
+        parts.append(f"{what} in dimension {d + 1}")
+    who = "from" if name == "reflect" else "to"
+    return f"{name} of `{array.name}`: each node moves {who} its neighbours {'; '.join(parts) or 'nothing'}"
 
 
 def width(xmp: Xmp, directive: Directive, text: str) -> str:
