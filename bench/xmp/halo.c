@@ -12,9 +12,7 @@ enum { OWN = N / 2, WITH_HALO = OWN + 2 };
 static double (*a)[WITH_HALO][N];
 static MPI_Comm grid;
 
-static double value(int i, int j, int k, int round) {
-  return ((i + N) % N * (double)N + (j + N) % N) * N + k + round;
-}
+static double value(int i, int j, int k, int round) { return ((i + N) % N * (double)N + (j + N) % N) * N + k + round; }
 
 static void exchange(int dimension, MPI_Datatype face, double* const own[2], double* const halo[2]) {
   int low, high;

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -328,6 +329,21 @@ class Files(Reports):
             self.assertEqual(done.returncode, 1)
             self.assertIn(why, done.stderr)
 
+    def test_rules_of_the_docs(self) -> None:
+        """The table of docs/report.md has the rules and their limits, and each rule has a planted problem."""
+        sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
+        from hiroba.report.rules import RULES
+
+        text = (Path(__file__).resolve().parents[2] / "docs" / "report.md").read_text().split("## What it looks for")[1]
+        rows = {cells[1].strip(): cells[3].strip() for cells in (line.split("|") for line in text.splitlines())
+                if len(cells) == 6}  # fmt: skip
+        for rule in RULES:
+            limit = rows.get(rule.name, "")
+            written = float(limit.split()[0]) if limit else 0
+            scale = 0.01 if limit.endswith("%") else 1e-6 if limit.endswith("us") else 1
+            self.assertAlmostEqual(written * scale, rule.limit, 9, f"docs/report.md: {rule.name}")
+        self.assertEqual({rule.name for rule in RULES}, {problem.rule for problem in PROBLEMS.values()})
+
     def test_full_disk(self) -> None:
         """File systems of one page, and of less than the data, in a name space of their own. Nothing is left."""
         for size in ("4k", "64k"):
@@ -435,10 +451,26 @@ class Page(Reports):
         self.assertIn("did not come to its end", self.check(page))
 
     def test_texts_stay_texts(self) -> None:
+        """Also bytes that are no UTF-8, and a comment in which a script would begin."""
         page = self.folder / "run.html"
-        self.assertEqual(run(page, "names").returncode, 0)
+        with unittest.mock.patch.dict(os.environb, {b"OMP_TEXT": b"\xff<!--<script>"}):
+            self.assertEqual(run(page, "names").returncode, 0)
         seen = self.check(page)
         self.assertIn("&lt;/script&gt;&lt;b&gt;", seen)
+        self.assertIn("\ufffd&lt;!--&lt;script&gt;", seen)
+
+    def test_on_a_phone(self) -> None:
+        """Nothing but tables, which scroll by themselves, is wider than the screen."""
+        page = self.folder / "run.html"
+        self.assertEqual(run(page, "worst_placement", ranks=4).returncode, 0)
+        page.write_text(
+            page.read_text()
+            + "<script>document.title = `${document.documentElement.scrollWidth} of ${innerWidth}`</script>"
+        )
+        seen = self.browse(page, "--dump-dom", "--window-size=500,2400").stdout
+        wide, screen = map(int, re.findall(r"<title>([0-9]+) of ([0-9]+)</title>", seen)[0])
+        self.assertLessEqual(wide, screen)
+        self.assertIn("to the node of a line from that of a column", seen)
 
 
 if __name__ == "__main__":

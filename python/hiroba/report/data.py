@@ -56,7 +56,7 @@ class Report:
             raise ReportError(f"cannot read {file}: {error}") from error
         begin, end = '<script type="application/json" id="data">', "</script>"
         if begin in text:
-            text = text.split(begin, 1)[1].split(end, 1)[0].replace("<\\/", "</")
+            text = text.split(begin, 1)[1].split(end, 1)[0]
         try:
             data = json.loads(text)
         except ValueError as error:

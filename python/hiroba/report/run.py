@@ -39,7 +39,7 @@ def make(data: Path, out: Path) -> None:
     text = finished(report)
     if out.suffix == ".html":
         page = (Path(__file__).resolve().parent / "page.html").read_text(encoding="utf-8")
-        text = page.replace("@DATA@", text.replace("</", "<\\/"))
+        text = page.replace("@DATA@", text.replace("<", "\\u003c"))
     return write(out, text)
 
 

@@ -4,12 +4,14 @@
 #include <limits.h>
 #include <link.h>
 #include <sys/resource.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 
 #include "base/debug/interpreter.hpp"
 #include "base/text.hpp"
@@ -50,12 +52,25 @@ double seconds_queued() {
   return read ? 1e-9 * static_cast<double>(queued) : 0;
 }
 
+// "AMD EPYC 7763, 2 processors, 23.5 GiB, Linux 6.1.0"
+std::string describe_machine() {
+  std::ifstream file("/proc/cpuinfo");
+  std::string model;
+  for (std::string line; model.empty() && std::getline(file, line);)
+    if (line.starts_with("model name")) model = line.substr(std::min(line.size(), line.find(':') + 2)) + ", ";
+  utsname system;
+  uname(&system);
+  const auto bytes = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  return format("%s%ld processors, %s, %s %s", model.c_str(), sysconf(_SC_NPROCESSORS_CONF), show_bytes(bytes).c_str(),
+                system.sysname, system.release);
+}
+
 }  // namespace
 
 // The thread that wins the key fills in the rest, which is read when the program has ended.
 SiteRecord* site_of(SiteKind kind, const void* code, uint32_t detail, const char* call, const char* text) {
-  const auto at = reinterpret_cast<uintptr_t>(code);
-  const uint64_t key = mixed(at ^ mixed(static_cast<uint64_t>(kind) << 32 | detail)) | 1;
+  const auto at = reinterpret_cast<uintptr_t>(code), place = code == nullptr ? reinterpret_cast<uintptr_t>(call) : at;
+  const uint64_t key = mixed(place ^ mixed(static_cast<uint64_t>(kind) << 32 | detail)) | 1;
   constexpr uint32_t most_steps = 32;
   for (uint32_t step = 0; step < most_steps; ++step) {
     SiteRecord& site = run_record->sites[(key + step) % RunRecord::most_sites];
@@ -224,6 +239,7 @@ void start_record(RunRecord& record) {
   gethostname(record.host, sizeof record.host - 1);
   if (readlink("/proc/self/exe", record.executable, sizeof record.executable - 1) < 0) record.executable[0] = '\0';
   copy_text(record.cpus, show_numbers(cpus_of_rank()).c_str());
+  copy_text(record.machine, describe_machine().c_str());
   const auto first_object = [](dl_phdr_info* info, size_t, void* out) {
     RunRecord& its = *static_cast<RunRecord*>(out);
     its.code_bias = info->dlpi_addr, its.code_begin = UINT64_MAX;

@@ -94,7 +94,7 @@ struct RunRecord {
   std::atomic<uint64_t> magic;
   int32_t rank, nranks, node, nnodes, pid;
   uint32_t complete;  // the rank has reached the end of the job
-  char host[64], executable[512], cpus[128];
+  char host[64], executable[512], cpus[128], machine[192];
   uint64_t code_begin, code_end, code_bias;  // of the executable
   double began, seconds, collective, locks, faults, coherence;
   double processor, queued;  // on a processor; ready, but without one
@@ -140,7 +140,7 @@ class RecordedCall {
   }
 };
 
-// `code`: with a text, the text's address; it identifies the site. Null if the table is full.
+// `code`: with a text, the text's address; it identifies the site, without it the call does. Null if the table is full.
 [[HIROBA_SHOWN]] SiteRecord* site_of(SiteKind kind, const void* code, uint32_t detail, const char* call,
                                      const char* text = nullptr);
 // Times are those of seconds_now().

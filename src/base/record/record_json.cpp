@@ -23,12 +23,32 @@ namespace {
 
 using Records = std::vector<const RunRecord*>;
 
+// Returns the length of the character of UTF-8 that the text begins with; 0: there is none.
+size_t length_of_character(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text[0]);
+  const size_t length = first < 0x80   ? 1
+                        : first < 0xc2 ? 0
+                        : first < 0xe0 ? 2
+                        : first < 0xf0 ? 3
+                        : first < 0xf5 ? 4
+                                       : 0;
+  if (length > text.size()) return 0;
+  for (size_t i = 1; i < length; ++i)
+    if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80) return 0;
+  return length;
+}
+
+// Texts of the program may hold any bytes, and may have been cut within a character.
 std::string quoted(std::string_view text) {
   std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\', out += c;
+  while (!text.empty()) {
+    const size_t length = length_of_character(text);
+    const char c = text[0];
+    if (length == 0) out += "\\ufffd";
+    else if (c == '"' || c == '\\') out += '\\', out += c;
     else if (static_cast<unsigned char>(c) < ' ') out += format("\\u%04x", static_cast<unsigned>(c));
-    else out += c;
+    else out += text.substr(0, length);
+    text.remove_prefix(std::max<size_t>(length, 1));
   }
   return out + '"';
 }
@@ -150,10 +170,10 @@ std::string rank_text(const Records& records, const RunRecord& r, const std::vec
   const double seconds = run_seconds(r), collective = sealed ? r.collective : spent(TimeKind::collective);
   const double locks = sealed ? r.locks : spent(TimeKind::locks), faults = sealed ? r.faults : spent(TimeKind::faults);
   const double coherence = spent(TimeKind::coherence);
-  std::string out =
-      format("{\"rank\":%d,\"node\":%d,\"host\":%s,\"process\":%d,\"cpus\":%s,\"complete\":%s,\"began\":%.6g,", r.rank,
-             r.node, quoted(r.host).c_str(), r.pid, quoted(r.cpus).c_str(), r.complete != 0 ? "true" : "false",
-             r.began - host_began(records, r));
+  std::string out = format(
+      "{\"rank\":%d,\"node\":%d,\"host\":%s,\"process\":%d,\"cpus\":%s,\"machine\":%s,\"complete\":%s,\"began\":%.6g,",
+      r.rank, r.node, quoted(r.host).c_str(), r.pid, quoted(r.cpus).c_str(), quoted(r.machine).c_str(),
+      r.complete != 0 ? "true" : "false", r.began - host_began(records, r));
   out += format(
       "\"seconds\":{\"total\":%.6g,\"computing\":%.6g,\"collective\":%.6g,\"locks\":%.6g,\"faults\":%.6g,"
       "\"coherence\":%.6g,\"processor\":%.6g,\"queued\":%.6g,\"tasks\":%.6g,\"chain\":%.6g},\"tasks\":%lu,\"chain\":%"
