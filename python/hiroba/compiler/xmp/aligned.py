@@ -263,7 +263,7 @@ def align(xmp: Xmp, directive: Directive) -> None:
     if template is None or not template.formats:
         return
     if len(targets) != template.dims:
-        text = f"template `{template.name}` has {template.dims} dimensions, and {len(targets)} are given"
+        text = f"template `{template.name}` has {count(template.dims, 'dimension')}, and this names {len(targets)}"
         xmp.error(directive, text, "name each: an index, or * where each node has a copy")
         return
     mapped = mapping(xmp, directive, sources, targets)

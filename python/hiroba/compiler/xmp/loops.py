@@ -14,6 +14,7 @@ from .aligned import Aligned, Kept
 from .collectives import Reduced, join_locations, reduced
 from .margins import NAMES, Widening, widening
 from .part import Xmp
+from .references import count
 from .subscripts import Shared, check_subscripts
 from .templates import known_template, ranges_text
 from .words import Template
@@ -37,7 +38,7 @@ def loop(xmp: Xmp, directive: Directive) -> None:
     end = bracket_end(found[3])
     parts = xmp.in_c_order(found[3][:end])
     if not parts or len(parts) != template.dims:
-        text = f"template `{template.name}` has {template.dims} dimensions, and {len(parts or [])} are given"
+        text = f"template `{template.name}` has {count(template.dims, 'dimension')}, and this names {len(parts or [])}"
         xmp.error(directive, text, "name each: a loop variable, or * for a dimension that is not shared")
         return
     if not xmp.statements.stays(directive, statement):

@@ -12,7 +12,7 @@ from .aligned import Aligned, known_array
 from .arrays import Arrays
 from .lowering import Gmove
 from .part import Xmp
-from .references import CHAIN, Reference
+from .references import CHAIN, Reference, count
 from .types import type_code
 
 
@@ -35,7 +35,7 @@ def reflect(xmp: Xmp, directive: Directive) -> None:
             xmp.error(directive, text, f"write #pragma xmp shadow {array.name}{'[1]' * array.dims} below its align")
             return
         if widths and len(widths) != array.dims:
-            text = f"`{array.name}` has {array.dims} dimensions, and {len(widths)} widths are given"
+            text = f"`{array.name}` has {count(array.dims, 'dimension')}, and this names {count(len(widths), 'width')}"
             xmp.error(directive, text, "give a width for each, or 0")
             return
         table = ", ".join(width(xmp, directive, w) for w in widths) or ", ".join(["{XMP_REST, 0, 0}"] * array.dims)

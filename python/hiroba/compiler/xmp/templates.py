@@ -12,6 +12,7 @@ from ..core.found import Directive
 from ..core.shared import PREFIX, at_start
 from ..core.source import Source, one_line
 from ..core.text import quoted, split_list
+from .references import count
 from .sections import lift
 from .words import Template, XmpWords
 
@@ -99,7 +100,7 @@ def distribute(xmp: XmpWords, directive: Directive) -> None:
         xmp.error(directive, f"template `{name}` is distributed already", "declare another template")
         return
     if len(parts) != made.dims:
-        text = f"`{name}` has {made.dims} dimensions, and {len(parts)} formats are given"
+        text = f"`{name}` has {count(made.dims, 'dimension')}, and this names {count(len(parts), 'format')}"
         xmp.error(directive, text, "give a format for each: block, cyclic, cyclic(n) or *")
         return
     divided = sum(part != "*" for part in parts)
@@ -187,7 +188,8 @@ def template_fix(xmp: XmpWords, directive: Directive) -> None:
     formats = xmp.in_c_order(found[1])
     for what, given in (("extents", parts), ("formats", formats)):
         if given is None or (given and len(given) != made.dims):
-            text = f"`{made.name}` has {made.dims} dimensions, and {len(given or [])} {what} are given"
+            names = count(len(given or []), what[:-1])
+            text = f"`{made.name}` has {count(made.dims, 'dimension')}, and this names {names}"
             xmp.error(directive, text, "give one for each dimension, or none at all")
             return
     round_ = (found[3] or "").startswith("(")
