@@ -23,6 +23,13 @@ Status Atomics::locate(void* address, unsigned bytes, Target& out) const {
   return {};
 }
 
+// What this rank has written to its copy of the page precedes the operation in the program: it would undo the operation
+// if it came home later, and a load would miss it.
+void Atomics::settle(const Target& target) {
+  if (parts_.cache != nullptr && !target.here)
+    parts_.cache->writeback.flush(*target.array, target.offset >> page_shift);
+}
+
 // This rank has changed the home: the page goes into the notices of the next barrier, and the copy here is dropped.
 void Atomics::changed(const Target& target) {
   if (parts_.cache == nullptr || is_direct(target)) return;
@@ -58,6 +65,7 @@ Status Atomics::add(void* address, unsigned bytes, uint64_t value, uint64_t& old
   Target target = {};
   HIROBA_TRY(locate(address, bytes, target));
   record(target, value != 0);
+  settle(target);
   if (value != 0) before(target);
   old = perform(target, address, RemoteWords::adding(bytes), value, 0);
   if (value != 0) changed(target);
@@ -69,6 +77,7 @@ Status Atomics::swap(void* address, unsigned bytes, uint64_t expected, uint64_t 
   Target target = {};
   HIROBA_TRY(locate(address, bytes, target));
   record(target, true);
+  settle(target);
   before(target);
   old = perform(target, address, RemoteWords::swapping(bytes), desired, expected);
   if (old == expected) changed(target);

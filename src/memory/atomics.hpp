@@ -24,6 +24,7 @@ class Atomics {
   struct Target;
   Status locate(void* address, unsigned bytes, Target& out) const;
   void record(const Target& target, bool writes);
+  void settle(const Target& target);
   void changed(const Target& target);
   void before(const Target& target);
   void after(const Target& target);

@@ -377,10 +377,48 @@ static void files(void) {
   expect("files of threads", own, threads);
 }
 
+// The last thread alone writes the page for long, so the page moves to its rank. A thread's plain and atomic accesses
+// to a variable are in the order of its program.
+static _Alignas(4096) struct {
+  long count;
+  double value;
+  char marks[4080];
+} moved;
+static void plain_beside_atomic(void) {
+  int errors = 0;
+  long seen;
+  for (int round = 0; round < 40; ++round) {
+#pragma omp parallel
+    if (omp_get_thread_num() == omp_get_num_threads() - 1) moved.marks[round] = 1;
+  }
+  for (int round = 0; round < 3; ++round) {
+    moved.count = 5, moved.value = 0.5;
+#pragma omp atomic
+    moved.count += 2;
+#pragma omp atomic
+    moved.value += 2;
+    errors += moved.count != 7 || moved.value != 2.5;
+    moved.count = 20;
+#pragma omp atomic read
+    seen = moved.count;
+    errors += seen != 20;
+#pragma omp atomic capture
+    seen = moved.count++;
+    errors += seen != 20 || moved.count != 21;
+#pragma omp parallel
+    {
+#pragma omp atomic
+      ++moved.count;
+    }
+    errors += moved.count != 21 + omp_get_max_threads();
+  }
+  expect("plain accesses beside atomic ones", errors, 0);
+}
+
 int main(void) {
   for (int round = 0; round < 2; ++round) {
     chains(), cancellation(), reductions(), barrier_before_loop(), sizes_of_chunks(), settings(), locks_of_tasks(),
-        threadprivate(), memory_of_tasks(), files();
+        threadprivate(), memory_of_tasks(), files(), plain_beside_atomic();
   }
   if (!wrong) puts("ok");
   return wrong;

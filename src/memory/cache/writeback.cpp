@@ -390,6 +390,16 @@ void Writeback::flush(Array& array) {
   flush_lock_.unlock();
 }
 
+void Writeback::flush(Array& array, uint64_t page) {
+  const PageState state = config_.states->state(page);
+  if (state != PageState::valid && state != PageState::busy) return;
+  flush_lock_.lock();
+  copies_.for_each_piece(array, page, page + 1, [&](const Piece& piece) { flush_piece(piece, false); });
+  config_.transport->fence();
+  await_outgoing();
+  flush_lock_.unlock();
+}
+
 void Writeback::flush_and_drop(bool alone) {
   flush_lock_.lock();
   config_.arrays->for_each_live([&](Array& array) {

@@ -23,8 +23,9 @@ class Writeback {
 
   // Releases: this rank's writes are at the homes and in the notices afterwards.
   void flush(bool alone);
-  // Flushes one array, while other threads continue.
+  // Flushes one array, or one page, while other threads continue.
   void flush(Array& array);
+  void flush(Array& array, uint64_t page);
   // Flushes all arrays, and collects writes to home pages; moves the notices since the last call to `out`. Returns
   // false if home pages may have been written that are not known.
   bool release(HomeWrites& home_writes, std::vector<Notice>& out);
