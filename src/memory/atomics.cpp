@@ -23,8 +23,8 @@ Status Atomics::locate(void* address, unsigned bytes, Target& out) const {
   return {};
 }
 
-// What this rank has written to its copy of the page precedes the operation in the program: it would undo the operation
-// if it came home later, and a load would miss it.
+// This rank's writes to its copy of the page precede the operation in the program: they would undo it if they came home
+// later, and a load would miss them.
 void Atomics::settle(const Target& target) {
   if (parts_.cache != nullptr && !target.here)
     parts_.cache->writeback.flush(*target.array, target.offset >> page_shift);
@@ -35,6 +35,15 @@ void Atomics::changed(const Target& target) {
   if (parts_.cache == nullptr || is_direct(target)) return;
   parts_.cache->writeback.note(target.offset >> page_shift);
   if (!target.here) parts_.cache->writeback.flush_and_drop(*target.array, target.offset >> page_shift);
+}
+
+// A plain load that follows in the program sees this value, or a later one.
+void Atomics::seen(const Target& target, const void* address, unsigned bytes, uint64_t value) {
+  const uint64_t page = target.offset >> page_shift;
+  if (parts_.cache == nullptr || target.here || parts_.states.state(page) < PageState::valid) return;
+  const bool same = bytes == 8 ? *static_cast<const volatile uint64_t*>(address) == value
+                               : *static_cast<const volatile uint32_t*>(address) == static_cast<uint32_t>(value);
+  if (!same) parts_.cache->writeback.flush_and_drop(*target.array, page);
 }
 
 // A release precedes the operation that may signal it. sync() acquires what others have released.
@@ -69,6 +78,7 @@ Status Atomics::add(void* address, unsigned bytes, uint64_t value, uint64_t& old
   if (value != 0) before(target);
   old = perform(target, address, RemoteWords::adding(bytes), value, 0);
   if (value != 0) changed(target);
+  else seen(target, address, bytes, old);
   after(target);
   return {};
 }
@@ -81,6 +91,7 @@ Status Atomics::swap(void* address, unsigned bytes, uint64_t expected, uint64_t 
   before(target);
   old = perform(target, address, RemoteWords::swapping(bytes), desired, expected);
   if (old == expected) changed(target);
+  else seen(target, address, bytes, old);
   after(target);
   return {};
 }

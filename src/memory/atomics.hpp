@@ -26,6 +26,7 @@ class Atomics {
   void record(const Target& target, bool writes);
   void settle(const Target& target);
   void changed(const Target& target);
+  void seen(const Target& target, const void* address, unsigned bytes, uint64_t value);
   void before(const Target& target);
   void after(const Target& target);
   bool is_direct(const Target& target) const;

@@ -391,8 +391,7 @@ void Writeback::flush(Array& array) {
 }
 
 void Writeback::flush(Array& array, uint64_t page) {
-  const PageState state = config_.states->state(page);
-  if (state != PageState::valid && state != PageState::busy) return;
+  if (config_.states->state(page) < PageState::valid) return;
   flush_lock_.lock();
   copies_.for_each_piece(array, page, page + 1, [&](const Piece& piece) { flush_piece(piece, false); });
   config_.transport->fence();
