@@ -132,9 +132,8 @@ Status extract_here(const EigenSettings& settings, const Dense<W>& h, const Dens
   Dense<W> vectors;
   bool found = false;
   if (settings.harmonic) HIROBA_TRY(harmonic(settings, h, m, vectors, found));
-  if (!found) return plain(settings, h, {settings.part, settings.target}, out);
-  const W near = quotient(h, vectors.column(0));
-  if (!std::isfinite(std::abs(near))) return plain(settings, h, {settings.part, settings.target}, out);
+  const W near = found ? quotient(h, vectors.column(0)) : W(0);
+  if (!found || !std::isfinite(std::abs(near))) return plain(settings, h, {settings.part, settings.target}, out);
   HIROBA_TRY(plain(settings, h, {Part::closest, near}, out));
   if (refines) {
     Dense<W> all(h.rows, vectors.columns + 1);

@@ -331,10 +331,11 @@ class Files(Reports):
 
     def test_rules_of_the_docs(self) -> None:
         """The table of docs/report.md has the rules and their limits, and each rule has a planted problem."""
-        sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
+        root = Path(__file__).resolve().parents[2]
+        sys.path.insert(0, str(root / "python"))
         from hiroba.report.rules import RULES
 
-        text = (Path(__file__).resolve().parents[2] / "docs" / "report.md").read_text().split("## What it looks for")[1]
+        text = (root / "docs" / "report.md").read_text().split("## What it looks for")[1]
         rows = {cells[1].strip(): cells[3].strip() for cells in (line.split("|") for line in text.splitlines())
                 if len(cells) == 6}  # fmt: skip
         for rule in RULES:

@@ -109,13 +109,19 @@ INSTANTIATE_TEST_SUITE_P(All, DeviceBackends,
 
 // ---- host devices alone -------------------------------------------------------------------------------------------
 
-TEST(HostDevice, ItsMemoryIsClosedToTheProcessor) {
+// Returns null if it cannot be opened.
+std::unique_ptr<OpenDevice> host_device(uint64_t seed) {
   DeviceSettings settings;
+  settings.seed = seed;
   std::unique_ptr<OpenDevice> device;
   for (auto& backend : device_backends(settings))
-    if (backend->kind() == DeviceKind::host) {
-      ASSERT_TRUE(backend->open(0, device).ok());
-    }
+    if (backend->kind() == DeviceKind::host && !backend->open(0, device).ok()) return nullptr;
+  return device;
+}
+
+TEST(HostDevice, ItsMemoryIsClosedToTheProcessor) {
+  const std::unique_ptr<OpenDevice> device = host_device(0);
+  ASSERT_NE(device, nullptr);
   char* memory = nullptr;
   ASSERT_TRUE(device->allocate(4096, memory).ok());
   EXPECT_DEATH(*static_cast<volatile char*>(memory) = 1, "");
@@ -124,13 +130,8 @@ TEST(HostDevice, ItsMemoryIsClosedToTheProcessor) {
 
 // A quarter of the works waits for 150 us on average, so 400 take 15 ms.
 TEST(HostDevice, WithASeedItLetsOtherQueuesGoFirst) {
-  DeviceSettings settings;
-  settings.seed = 5;
-  std::unique_ptr<OpenDevice> device;
-  for (auto& backend : device_backends(settings))
-    if (backend->kind() == DeviceKind::host) {
-      ASSERT_TRUE(backend->open(0, device).ok());
-    }
+  const std::unique_ptr<OpenDevice> device = host_device(5);
+  ASSERT_NE(device, nullptr);
   std::unique_ptr<DeviceQueue> queue;
   std::unique_ptr<DeviceEvent> event;
   ASSERT_TRUE(device->make_queue(queue).ok());
@@ -142,13 +143,8 @@ TEST(HostDevice, WithASeedItLetsOtherQueuesGoFirst) {
 }
 
 TEST(HostDevice, WithASeedItCopiesPinnedMemoryOnly) {
-  DeviceSettings settings;
-  settings.seed = 5;
-  std::unique_ptr<OpenDevice> device;
-  for (auto& backend : device_backends(settings))
-    if (backend->kind() == DeviceKind::host) {
-      ASSERT_TRUE(backend->open(0, device).ok());
-    }
+  const std::unique_ptr<OpenDevice> device = host_device(5);
+  ASSERT_NE(device, nullptr);
   std::unique_ptr<DeviceQueue> queue;
   ASSERT_TRUE(device->make_queue(queue).ok());
   char* memory = nullptr;

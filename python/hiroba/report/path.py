@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from hiroba.report.data import Report
+from hiroba.report.data import WAITING, Report
 
-KINDS = ("computing", "collective", "locks", "faults", "coherence")
-NAMES = {
-    "computing": "computing",
-    "collective": "collective calls",
-    "locks": "locks",
-    "faults": "page faults",
-    "coherence": "coherence",
-}
+KINDS = ("computing", *WAITING)
+NAMES = {kind: kind for kind in KINDS} | {"collective": "collective calls", "faults": "page faults"}
 Sums = dict[str, float]
 
 

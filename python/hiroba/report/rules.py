@@ -208,10 +208,8 @@ def short_epochs(report: Report, limit: float) -> Iterator[Finding]:
     barriers = max((r["barriers"] for r in report.ranks), default=0)
     if share < limit or seconds < LEAST_LOST or barriers < 1000:
         return
-    coherence, computing = (
-        1e6 * total / len(report.ranks) / barriers
-        for total in (seconds, sum(r["seconds"]["computing"] for r in report.ranks))
-    )
+    epochs = len(report.ranks) * barriers
+    coherence, computing = 1e6 * seconds / epochs, 1e6 * sum(r["seconds"]["computing"] for r in report.ranks) / epochs
     yield Finding(
         share,
         share,

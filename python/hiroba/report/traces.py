@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hiroba.report.data import Report, ReportError
+from hiroba.report.data import WAITING, Report, ReportError
 
 NUMBERS = 5  # of an event: begin (us), duration (ns), site, other rank or releasing site, thread
 NAMES = {
@@ -71,7 +71,7 @@ def perfetto(report: Report) -> str:
             times = {"ts": round(1e6 * event.begin, 3), "dur": round(1e6 * event.seconds, 3)}
             out.append(slice_ | times | {"args": details(report, event)})
         line = rank["timeline"]
-        kinds = ("collective", "locks", "faults", "coherence", "tasks")
+        kinds = (*WAITING, "tasks")
         for bin_number in range(len(line["collective"])):
             parts = {kind: round(line[kind][bin_number] / line["bin"], 4) for kind in kinds}
             time = {"ts": round(1e6 * (rank["began"] + bin_number * line["bin"]), 3)}

@@ -96,7 +96,7 @@ struct RunRecord {
   uint32_t complete;  // the rank has reached the end of the job
   char host[64], executable[512], cpus[128], machine[192];
   uint64_t code_begin, code_end, code_bias;  // of the executable
-  double began, seconds, collective, locks, faults, coherence;
+  double began, seconds, collective, locks, faults;
   double processor, queued;  // on a processor; ready, but without one
   std::atomic<uint64_t> tasks, task_nanoseconds, barriers;
   std::atomic<uint64_t> spent[Timeline::kinds];  // nanoseconds, by TimeKind
@@ -122,6 +122,9 @@ struct RunRecord {
   std::atomic<uint64_t> written[most_pages];  // page << 20 | the barrier before it, by the page's hash
 };
 static_assert(sizeof(RunRecord) <= uint64_t{16} << 20);
+inline double seconds_spent(const RunRecord& run, TimeKind kind) {
+  return 1e-9 * static_cast<double>(run.spent[static_cast<size_t>(kind)].load());
+}
 
 // This rank's record; null without these options.
 [[HIROBA_SHOWN]] extern RunRecord* run_record;

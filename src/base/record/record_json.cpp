@@ -164,9 +164,7 @@ std::string timeline_text(const Records& records, const RunRecord& r, const std:
 std::string rank_text(const Records& records, const RunRecord& r, const std::vector<size_t>& sites) {
   const size_t ranks = std::min<size_t>(static_cast<size_t>(r.nranks), RunRecord::most_ranks);
   const bool sealed = r.seconds > 0;  // else it has not come to the end
-  const auto spent = [&](TimeKind kind) {
-    return 1e-9 * static_cast<double>(r.spent[static_cast<size_t>(kind)].load());
-  };
+  const auto spent = [&r](TimeKind kind) { return seconds_spent(r, kind); };
   const double seconds = run_seconds(r), collective = sealed ? r.collective : spent(TimeKind::collective);
   const double locks = sealed ? r.locks : spent(TimeKind::locks), faults = sealed ? r.faults : spent(TimeKind::faults);
   const double coherence = spent(TimeKind::coherence);

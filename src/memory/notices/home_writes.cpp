@@ -21,7 +21,7 @@ constexpr uint64_t look_gap = 64;
 constexpr std::ptrdiff_t least_looked_at = 3;  // runs
 
 void append(std::vector<PageRun>& runs, uint64_t page) {
-  if (!runs.empty() && page == runs.back().first + runs.back().pages) ++runs.back().pages;
+  if (!runs.empty() && page == runs.back().end()) ++runs.back().pages;
   else runs.push_back({page, 1});
 }
 
@@ -94,7 +94,7 @@ void HomeWrites::find_by_look(std::span<const PageRun> runs, bool protect) {
 void HomeWrites::note(Pages& pages, const PageRun& found, bool for_all, NoticeLog& notices) {
   const bool is_protected = !for_all || &pages == &again_;
   uint64_t faults = 0;
-  for (uint64_t page = found.first; page < found.first + found.pages; ++page) {
+  for (uint64_t page = found.first; page < found.end(); ++page) {
     const uint8_t flags = config_.sharers->flags(page);
     if ((flags & Sharers::tracked) == 0) continue;
     ++faults;
@@ -113,7 +113,7 @@ void HomeWrites::note(Pages& pages, const PageRun& found, bool for_all, NoticeLo
 void HomeWrites::end_noted() {
   const std::lock_guard guard(config_.sharers->lock(config_.job.node));
   for (const PageRun& run : noted_)
-    for (uint64_t page = run.first; page < run.first + run.pages; ++page)
+    for (uint64_t page = run.first; page < run.end(); ++page)
       if ((config_.sharers->flags(page) & (Sharers::tracked | Sharers::idle)) == Sharers::tracked)
         end_copies(page, true);
   end_protection();
@@ -145,7 +145,7 @@ void HomeWrites::read_registrations(NoticeLog& notices) {
   else
     for (uint64_t number = registrations_seen_; number < count; ++number) {
       const PageRun run = config_.sharers->registration(number);
-      for (uint64_t page = run.first; page < run.first + run.pages; ++page)
+      for (uint64_t page = run.first; page < run.end(); ++page)
         if (home_here(page)) track(page, notices);
     }
   registrations_seen_ = count;
@@ -193,10 +193,10 @@ void HomeWrites::tidy(Pages& pages) const {
   merge_runs(pages.runs);
   std::vector<PageRun> kept;
   for (const PageRun& run : pages.runs)
-    for (uint64_t page = run.first; page < run.first + run.pages; ++page) {
+    for (uint64_t page = run.first; page < run.end(); ++page) {
       if (!belongs(page, pages)) continue;
-      bool near = !kept.empty() && page <= kept.back().first + kept.back().pages + merge_gap;
-      for (uint64_t gap = near ? kept.back().first + kept.back().pages : page; gap < page; ++gap)
+      bool near = !kept.empty() && page <= kept.back().end() + merge_gap;
+      for (uint64_t gap = near ? kept.back().end() : page; gap < page; ++gap)
         near = near && home_here(gap) && !is_tracked(gap);
       if (near) kept.back().pages = page + 1 - kept.back().first;
       else kept.push_back({page, 1});

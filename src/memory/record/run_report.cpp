@@ -36,11 +36,8 @@ void RunReport::seal() const {
   });
   const Barriers::Waits& waits = parts.collective.barriers().waits();
   record.seconds = seconds_now() - parts.times.began;
-  const auto spent = [&record](TimeKind kind) {
-    return 1e-9 * static_cast<double>(record.spent[static_cast<size_t>(kind)].load());
-  };
-  record.collective = std::max(waits.seconds, spent(TimeKind::collective));
-  record.locks = parts.times.locks, record.faults = parts.times.faults, record.coherence = spent(TimeKind::coherence);
+  record.collective = std::max(waits.seconds, seconds_spent(record, TimeKind::collective));
+  record.locks = parts.times.locks, record.faults = parts.times.faults;
   for (size_t r = 0; r < std::min<size_t>(waits.for_rank.size(), RunRecord::most_ranks); ++r)
     record.waited_for[r] = waits.for_rank[r];
   const Transport::Traffic traffic = parts.transport->traffic();

@@ -1,7 +1,6 @@
 #include "memory/sync/consistency.hpp"
 
 #include <algorithm>
-#include <optional>
 
 #include "base/record/record.hpp"
 #include "memory/parts.hpp"
@@ -10,9 +9,11 @@ namespace hiroba {
 
 namespace {
 
+// Notes the time of its life, if there are copies at all.
 class CoherenceTime {
  public:
-  explicit CoherenceTime(const char* call) : call_(call), begin_(recording() ? seconds_now() : 0) {}
+  CoherenceTime(const MemoryParts& parts, const char* call)
+      : call_(call), begin_(parts.cache != nullptr && recording() ? seconds_now() : 0) {}
   CoherenceTime(const CoherenceTime&) = delete;
   ~CoherenceTime() {
     if (begin_ > 0) note_coherence(call_, begin_, seconds_now());
@@ -30,16 +31,18 @@ Status Consistency::barrier(const char* call) {
   HIROBA_TRY(parts_.heap.at_barrier());
   BarrierNotices& notices = parts_.barrier_notices;
   words_.resize(static_cast<size_t>(parts_.job.nranks));
-  std::optional<CoherenceTime> time;
-  if (parts_.cache != nullptr) time.emplace(call);
-  const uint64_t word = notices.before_barrier();
-  time.reset();
+  uint64_t word = 0;
+  {
+    const CoherenceTime time(parts_, call);
+    word = notices.before_barrier();
+  }
   HIROBA_TRY(parts_.collective.barriers().with_words(call, at_barrier, word, words_));
   if (parts_.cache != nullptr) {
-    time.emplace(call);
-    notices.after_barrier(words_);
-    parts_.intervals.after_barrier(notices.covered());
-    time.reset();
+    {
+      const CoherenceTime time(parts_, call);
+      notices.after_barrier(words_);
+      parts_.intervals.after_barrier(notices.covered());
+    }
     HIROBA_TRY(parts_.home_policies.after_barrier(notices.known(), notices.speakers(), call));
   }
   parts_.huge_pages.at_barrier();
@@ -51,7 +54,7 @@ Status Consistency::barrier(const char* call) {
 PageSet Consistency::written() {
   std::vector<PageRun> out;
   if (parts_.cache == nullptr) return {};
-  const CoherenceTime time("finding of writes");
+  const CoherenceTime time(parts_, "finding of writes");
   parts_.cache->writeback.flush(true);
   parts_.home_writes.collect(parts_.notices, false);
   for (uint64_t i = 0; i < parts_.notices.count(); ++i)
@@ -87,25 +90,25 @@ Status Consistency::end_sync_drop() {
 void Consistency::sync() {
   const RaceChecker::Segment segment(parts_.races, SyncEvent::any);
   if (parts_.cache == nullptr) return std::atomic_thread_fence(std::memory_order_seq_cst);
-  const CoherenceTime time("flush");
+  const CoherenceTime time(parts_, "flush");
   parts_.intervals.sync();
 }
 
 void Consistency::release_to(int rank) {
   if (parts_.cache == nullptr) return;
-  const CoherenceTime time("release");
+  const CoherenceTime time(parts_, "release");
   parts_.intervals.release_to(rank);
 }
 
 void Consistency::acquire_from(int rank) {
   if (parts_.cache == nullptr) return;
-  const CoherenceTime time("acquire");
+  const CoherenceTime time(parts_, "acquire");
   parts_.intervals.acquire_from(rank);
 }
 
 void Consistency::drop_copies() {
   if (parts_.cache == nullptr) return;
-  const CoherenceTime time("drop of copies");
+  const CoherenceTime time(parts_, "drop of copies");
   parts_.cache->writeback.flush_and_drop(false);
 }
 
