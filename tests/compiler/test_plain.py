@@ -3,6 +3,8 @@
 import importlib
 import os
 import pathlib
+import re
+import resource
 import signal
 import subprocess
 import sys
@@ -139,20 +141,21 @@ class Plain(CompilerTest):
             self.assertTrue(self.is_plain("", {}, "#include <stdio.h>\n"))
 
     def test_cost(self) -> None:
-        """A small file takes at most 30 ms more than with the compiler alone, here at most twice that; time of the
-        processor, of which the fastest of some runs is taken."""
+        """A small file takes at most 30 ms more than with the compiler alone, which has 20; here at most twice that, as
+        a ratio, because machines differ. Time of the processor, of which the fastest of some runs is taken."""
         self.write("main.c", "#include <stdio.h>\nint main(void) { return 0; }\n")
 
         def fastest(compiler: str) -> float:
             out = []
             for _ in range(7):
-                begun = os.times()
+                begun = resource.getrusage(resource.RUSAGE_CHILDREN)
                 subprocess.run([compiler, "-c", "main.c"], check=True)
-                out.append(sum(os.times()[2:4]) - sum(begun[2:4]))
+                ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+                out.append(ended.ru_utime + ended.ru_stime - begun.ru_utime - begun.ru_stime)
             return min(out)
 
         fastest(HIROBACC)
-        self.assertLess(fastest(HIROBACC) - fastest("cc"), 0.06)
+        self.assertLess(fastest(HIROBACC) / fastest("cc"), 4)
 
 
 class Registered(unittest.TestCase):
@@ -171,6 +174,17 @@ class Words(unittest.TestCase):
         """As GCC reads them."""
         text = 'a  b\\ c\n\'d "e\' "f \'g\\"h" i"j"\'k\' \'\' \\\\ "x\ny"'
         self.assertEqual(command.split_words(text), ["a", "b c", 'd "e', "f 'g\"h", "ijk", "", "\\", "x\ny"])
+
+
+def wait_until_begun(process: int) -> None:
+    """Returns when hirobacc has taken Python's own handler of SIGINT away, or has ended."""
+    handled = False
+    while True:
+        fields = dict(re.findall(r"(\w+):\s+(\S+)", pathlib.Path(f"/proc/{process}/status").read_text()))
+        before, handled = handled, bool(int(fields["SigCgt"], 16) & 1 << signal.SIGINT - 1)
+        if (before and not handled) or fields["State"] == "Z":
+            return
+        time.sleep(0.001)
 
 
 class Endings(CompilerTest):
@@ -218,15 +232,19 @@ class Endings(CompilerTest):
             self.assertEqual(list(temporary.iterdir()), [])
 
     def test_interrupt_at_each_place(self) -> None:
-        """Ctrl-C in a file with notation, at any time after the interpreter has begun: no word, and nothing is left."""
+        """Ctrl-C in a file with notation, at any time after the interpreter has begun, also with a script around the
+        compiler: no word, and nothing is left."""
         temporary = self.folder / "tmp"
         temporary.mkdir()
         self.write("a.c", "#include <smint.h>\n#pragma SMint shared ::[](0,1)\nint v;\nint main(void) { return v; }\n")
         env = {**os.environ, "TMPDIR": str(temporary)}
-        for step in range(4 if ONCE else 24):
-            words = [HIROBACC, "-c", "a.c"]
+        wrapper = self.write("wrapper", '#!/bin/sh\ngcc "$@"\nexit $?\n')
+        wrapper.chmod(0o755)
+        for step in range(6 if ONCE else 36):
+            words = [HIROBACC, *(["--cc", str(wrapper)] if step % 3 == 0 else []), "-c", "a.c"]
             with subprocess.Popen(words, cwd=self.folder, env=env, stderr=subprocess.PIPE) as child:
-                time.sleep(0.1 + 0.015 * step)
+                wait_until_begun(child.pid)
+                time.sleep(0.015 * step)
                 os.kill(child.pid, signal.SIGINT)
                 _, said = child.communicate(timeout=20)
             self.assertIn((child.returncode, said), ((-signal.SIGINT, b""), (0, b"")))

@@ -10,8 +10,9 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
@@ -31,16 +32,26 @@ from .translate import functions_of, translate
 SHOWS_MACROS = ("-dM", "-dD", "-dN", "-dI", "-dU", "-M", "-MM", "-fdirectives-only")  # with -E
 HEAD = re.compile(r"[^\s:][^:\n]*:\d+:\d+: (?:warning|error|fatal error): ")
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_running: list[subprocess.Popen[bytes]] = []
+
+
+def children_of(process: int) -> list[int]:
+    return [int(word) for word in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+def wait_for_state(process: int, states: str) -> None:
+    while Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2][0] not in states:
+        time.sleep(0.001)
 
 
 def kill_with_children(process: int) -> None:
-    """The C compiler's own processes would go on without it, and miss the files that are removed."""
+    """Requires a child of this process, or of one that is stopped. The C compiler's own processes would go on without
+    it, and miss the files that are removed; so they have ended when this returns."""
     os.kill(process, signal.SIGSTOP)
-    with suppress(OSError):
-        for child in Path(f"/proc/{process}/task/{process}/children").read_text().split():
-            os.kill(int(child), signal.SIGKILL)
+    wait_for_state(process, "TtZ")  # until then it may start another
+    for child in children_of(process):
+        kill_with_children(child)
     os.kill(process, signal.SIGKILL)
+    wait_for_state(process, "Z")
 
 
 @contextmanager
@@ -49,10 +60,8 @@ def scratch_folder() -> Iterator[str]:
     would lose in some places; signals wait while the folder is made and while it is removed."""
 
     def stop(number: int, _: FrameType | None) -> None:
-        for child in _running:
-            if child.returncode is None:  # Popen's own methods may wait for a lock that the interrupted code holds
-                kill_with_children(child.pid)
-                os.waitpid(child.pid, 0)
+        for child in children_of(os.getpid()):  # of which Popen may not know yet
+            kill_with_children(child)
         folder.cleanup()
         die_of(number)
 
@@ -86,9 +95,7 @@ def start(words: list[str], job: Job, errors: int | None = None) -> subprocess.C
     sys.stdout.flush()
     sys.stderr.flush()
     with subprocess.Popen(words, stderr=errors, env={**os.environ, **job.environment}) as child:
-        _running.append(child)
         _, said = child.communicate()
-        _running.remove(child)
     return subprocess.CompletedProcess(words, child.returncode, stderr=said)
 
 
