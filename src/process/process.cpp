@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <memory>
@@ -26,7 +27,8 @@ struct Process {
   int rank = 0;
   std::atomic<bool> models_used{false};  // any of them; without, a lock costs no look at each
   bool ended = false;
-  bool forked = false;  // set in a child that a rank has forked: a copy of all this, and no rank
+  bool forked = false;              // set in a child that a rank has forked: a copy of all this, and no rank
+  std::array<char, 4096> output{};  // what stdout has of a line that is not complete
 };
 
 Process& process() { return instance<Process>(); }
@@ -120,7 +122,8 @@ void start_process(const char* call, std::span<Model* const> models) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);  // a killed hirobarun leaves no process, also below a wrapper script
   }
   // The output is a pipe to the launcher: stdio would buffer whole pages, and a rank that is killed would lose them.
-  if (job.launched || job.nranks > 1) setvbuf(stdout, nullptr, _IOLBF, 0);
+  // MPICH takes the buffer away, and pieces of lines of several ranks would come among each other.
+  if (job.launched || job.nranks > 1) setvbuf(stdout, p.output.data(), _IOLBF, p.output.size());
   on_exit(left_early, nullptr);
   pthread_atfork(nullptr, nullptr, [] { process().forked = true; });
   Debugging debugging;

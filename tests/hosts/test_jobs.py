@@ -6,6 +6,7 @@ network and on one that is slow and loses packets.
 
 import functools
 import itertools
+import json
 import os
 import pathlib
 import re
@@ -18,6 +19,7 @@ from over_hosts import Command, Job, JobsTest, environment, main
 
 TWO, UNEVEN, THREE, FOUR = "h1,h2", "h1:2,h2:1", "h1,h2,h3", "h1:2,h2,h3"
 ALL = [TWO, UNEVEN, THREE, FOUR, "h1:2,h2:2,h3:2"]  # what --long runs everywhere
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PATIENCE = {"HIROBA_TIMEOUT": "40"}  # so that what waits for ever ends with a message that says where
 
 
@@ -98,6 +100,38 @@ class Jobs(JobsTest):
         read = self.hosts.run("h1", ["cat", page], capture_output=True, text=True, timeout=30)
         self.assertTrue('"rule":"load imbalance"' in read.stdout and "</html>" in read.stdout)
         self.assertNotEqual(self.hosts.run("h2", ["test", "-e", page], timeout=30).returncode, 0)
+
+    def test_power_spread(self) -> None:
+        """The devices of all hosts in one picture and one table, by which ranks are placed on each of them."""
+        with tempfile.TemporaryDirectory(prefix="hosts-test-") as name:
+            folder = pathlib.Path(name)
+            (folder / "class").mkdir()
+            sizes = ["--devices", "host:2", "--repeat", "3", "--seconds", "0.02", "--size", "32", "--mebibytes", "1"]
+            files: Command = ["--table", folder / "table.tsv", "--plot", folder / "spread.png"]
+            words = [self.example("hiroba"), "power", "spread", "--hosts", TWO, *sizes, *files]
+            settings = {**PATIENCE, "HIROBA_TRANSPORT": self.transport, "HIROBA_POWER_ROOT": name}
+            variables = environment(self.folder_of_ssh, settings)
+            variables["PATH"] = f"{ROOT}/.venv/bin:{variables['PATH']}"  # whose Python has matplotlib
+            ended = Job(self.hosts, words, variables).finish(60)
+            self.assertEqual(ended.status, 0, ended)
+            for host, device in itertools.product(("h1", "h2"), (0, 1)):
+                self.assertEqual(len(re.findall(rf"^ +{host} host {device} ", ended.text, re.MULTILINE)), 3, ended)
+            self.assertEqual((folder / "spread.png").read_bytes()[:4], b"\x89PNG")
+            program: Command = [self.example("hiroba").parent.parent / "lib/hiroba/spread", "1", "0.001", "8", "1"]
+            placed = ["--devices", "host:2", "--place-by", "speed", "--place-table", folder / "table.tsv"]
+            rows = [row.split("\t") for row in (folder / "table.tsv").read_text().splitlines(keepends=True)]
+            for row in rows[1:]:  # the second device is the faster one of h1, the first one of h2
+                row[5] = "0.1\n" if (row[0], row[2]) in (("h1", "1"), ("h2", "0")) else "0.2\n"
+            (folder / "table.tsv").write_text("".join("\t".join(row) for row in rows))
+            ended = self.start(self.hosts, TWO, program, settings, placed).finish(30)
+            self.assertEqual(ended.status, 0, ended)
+            lines = [json.loads(line) for line in ended.text.splitlines() if line.startswith("{")]
+            order = {host: [line["number"] for line in lines if line["host"] == host] for host in ("h1", "h2")}
+            self.assertEqual(order, {"h1": [1, 1, 1, 0, 0, 0], "h2": [0, 0, 0, 1, 1, 1]})
+            (folder / "table.tsv").write_text("".join("\t".join(row) for row in rows).replace("h2\t", "h4\t"))
+            ended = self.start(self.hosts, TWO, program, settings, placed).finish(30)
+            self.assertNotEqual(ended.status, 0, ended)
+            self.assertRegex(ended.text, "it has devices of .*h4.*, and this is 'h2'")
 
     def test_a_program_named_as_the_shell_allows(self) -> None:
         folder = self.example("hello").parent

@@ -88,6 +88,13 @@ static void full(void) {
     LAUNCH(&spin_kernel, s, HIROBA_OUT, &section);
   }
 }
+static void full_of_held(void) {
+  const size_t quarter = COUNT / 4;
+  for (int i = 0; i < 3; ++i) {
+    const hiroba_section section = hiroba_bytes(a + (size_t)i * quarter, quarter * sizeof(double));
+    hiroba_device_hold(&section, s);
+  }
+}
 static void fails(void) {
   LAUNCH(&wild_kernel, s, HIROBA_OUT, &all); /* first */
   hiroba_stream_wait(s);
@@ -177,6 +184,7 @@ static const Case cases[] = {CASE(kernel_before_preload),
                              CASE(both_write_unseen),
                              CASE(too_large),
                              CASE(full),
+                             CASE(full_of_held),
                              CASE(fails),
                              CASE(fails_unseen),
                              CASE(newer),

@@ -85,6 +85,12 @@ CASES = [
         r"of 256 KiB it has 256 KiB of .*device_misuse\.c:\d+ \(written by kernels, without an overload",
         options=[*HOST, "--device-cache", "256K"],
     ),
+    case(
+        "full_of_held",
+        "no room for 128 KiB of .*device_misuse",
+        r"of 256 KiB it has 256 KiB of .*device_misuse\.c:\d+ \(held\)\. Overload or drop them",
+        options=[*HOST, "--device-cache", "256K"],
+    ),
     case("fails", "kernel wild at " + place("fails", "first") + r", on device 0 \(.*\) of rank 1", "returned 700"),
     case("fails_unseen", "kernel wild at " + place("fails_unseen", "first"), "returned 700"),
     case("no_function", "kernel empty at " + place("no_function", "first"), "no function for host devices"),

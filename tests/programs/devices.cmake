@@ -27,6 +27,13 @@ foreach(line ${device_tests})
   hiroba_run_test(programs.devices.${name} ${ranks} ${nodes} devices ${case} MATCH done SECONDS 60)
   with(programs.devices.${name} TIMEOUT=30 DEVICES=host:${count} ${words})
 endforeach()
+# What they have moved, as --stats tells.
+set(moved "devices: [0-9.]+ MiB preloaded, [0-9.]+ KiB found unchanged, [0-9.]+ MiB overloaded, ")
+string(APPEND moved "[0-9.]+ (KiB|B) of these without buffers, [0-9.]+ KiB forwarded")
+add_test(NAME programs.devices.stats COMMAND bash ${CMAKE_SOURCE_DIR}/cmake/expect.sh ".*rank 1: ${moved}.*"
+  bash -c "exec \"$0\" \"$@\" 2>&1" $<TARGET_FILE:hirobarun> -n 2 --nodes 2 --devices host:2 --stats
+  $<TARGET_FILE:devices> all)
+set_tests_properties(programs.devices.stats PROPERTIES TIMEOUT 60)
 # Tasks on them. Each line: name, ranks, nodes, threads; then options.
 test_program(device_tasks device_tasks.cpp)
 set_source_files_properties(device_tasks.cpp PROPERTIES COMPILE_OPTIONS "-fexceptions;-frtti")

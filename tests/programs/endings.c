@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <sms.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -62,6 +63,8 @@ int main(int argc, char** argv) {
   sms_barrier();
   if (sms_rank == sms_nprocs - 1) {
     printf("a line on stdout\nand its rest");
+    if (sms_nprocs > 1 && (!__flbf(stdout) || __fbufsize(stdout) < 256))
+      printf("stdout has %zu bytes for a line\n", __fbufsize(stdout));
     fprintf(file, "a line in a file\n");
     const int status = end(argv[1], array);
     if (is(argv[1], "return")) return status;

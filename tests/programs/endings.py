@@ -16,7 +16,8 @@ import tempfile
 from jobs import MESSAGE, Job
 
 LINES = ("a line in a file\n", "handler after the start\n", "handler before the start\n")
-STDOUT = "a line on stdout\nand its rest"
+LINE = "a line on stdout\n"
+STDOUT = LINE + "and its rest"
 EARLY = r"rank {last}: the program ended with status {status}.*, by exit or by returning from main, before sms_shutdown"
 STACK = r"(\n    .*)*\n    main \(endings\.c:\d+\)"
 
@@ -32,7 +33,7 @@ def early(how: str, status: int, kept: int, more: str = "") -> Ending:
 
 
 def signalled(number: int, message: str) -> Ending:
-    return Ending(f"raise={int(number)}", 128 + number, message, out="a line on stdout\n")
+    return Ending(f"raise={int(number)}", 128 + number, message, out=LINE)
 
 
 ENDINGS = [
@@ -44,7 +45,7 @@ ENDINGS = [
     Ending("before=512", 1, r"exited with status 512, of which the system keeps 0", LINES[2:], out=""),
     Ending("misuse", 1, r"sms_unlock\(5\)", LINES[:1]),
     Ending("outside", 139, r"index 1048576, 0 bytes past the end.*" + STACK, LINES[:1]),
-    Ending("abort", 134, "abort was called; the program crashed here:" + STACK, out="a line on stdout\n"),
+    Ending("abort", 134, "abort was called; the program crashed here:" + STACK, out=LINE),
     signalled(signal.SIGABRT, "abort was called; the program crashed here:" + STACK),
     signalled(signal.SIGSEGV, r"has sent itself signal 11 \(Segmentation fault\):" + STACK),
     signalled(signal.SIGBUS, r"has sent itself signal 7 \(Bus error\):" + STACK),
@@ -58,7 +59,7 @@ ENDINGS = [
     ),
 ]
 HANDLED = [
-    Ending(f"handled={int(number)}", 128 + number, message, out="a line on stdout\n")
+    Ending(f"handled={int(number)}", 128 + number, message, out=LINE)
     for number, message in (
         (signal.SIGSEGV, r"has sent itself signal 11"),
         (signal.SIGABRT, r"was killed by signal 6"),
@@ -89,6 +90,8 @@ def run(build: pathlib.Path, ending: Ending, ranks: int, words: list[str]) -> li
     wrong += [f"lost in the file: {line!r}" for line in ending.file if line not in text]
     if ending.out not in job.out:
         wrong.append(f"lost on stdout: {ending.out!r}")
+    if "bytes for a line" in job.out:
+        wrong.append("lines come in pieces")
     if ending.how.startswith("handled") and "handled\n" not in job.out:
         wrong.append("the program's handler was not called")
     shown = f"{ending.how} on {ranks} ranks {' '.join(words)}"
@@ -111,6 +114,8 @@ def main() -> int:
                 # Open MPI kills the other ranks soon after the first one has ended. On a busy machine they may not have
                 # flushed by then, so a loss has to come twice.
                 attempts = 2 if mpi == "openmpi" else 1
+                if mpi == "mpich" and ending.how == "calls":
+                    ending.out = LINE  # Hydra gives the other ranks no time, so they lose a line without an end
                 found = [run(given.build, ending, 2, words) for _ in range(attempts)]
                 wrong += [] if [] in found else found[0]
     else:

@@ -219,6 +219,53 @@ class Power(unittest.TestCase):
         self.assertIn("gpu-0 (Fake counts), gpu-1 (Fake tells)", table.nodes[0])
         self.assertAlmostEqual(table.row("region work", 0).watts, 400, delta=20)
 
+    def sources(self, root: Path, nvml: Path | str = "none", **settings: str) -> str:
+        """What `hiroba power` prints."""
+        done = subprocess.run(
+            [str(BUILD / "bin" / "hiroba"), "power"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+            env=os.environ | {"HIROBA_POWER_ROOT": str(root), "HIROBA_POWER_NVML": str(nvml), **settings},
+        )
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def test_sources(self) -> None:
+        """Each with its resolution and the time between updates, as measured, or as its documentation says."""
+        library = BUILD / "tests" / "unit" / "libfake_nvml.so"
+        with Machine() as machine:
+            out = self.sources(machine.root, library, FAKE_NVML="counts=250 tells=150 denied lost")
+        # The file changes every 2 ms, and by what the thread that writes it has slept longer.
+        counts = r"\(counts 1 uJ, changes every ([\d.]+) ms, to be read every 131 s\)"
+        period = re.search(rf"package-0 +powercap +package +[\d.]+ W {counts}", out)
+        self.assertIsNotNone(period, out)
+        self.assertGreaterEqual(float(period[1]), 2)  # type: ignore[index]
+        self.assertRegex(out, rf"package-0/dram +powercap +memory +[\d.]+ W {counts}")
+        self.assertRegex(out, r"gpu-0 \(Fake counts\) +NVML +device +[\d.]+ W \(counts 1 mJ, changes every [\d.]+ ms\)")
+        self.assertRegex(out, r"gpu-1 \(Fake tells\) .* W \(integrated, tells 1 mW, updated every 100.0 ms\)")
+        self.assertRegex(out, r"gpu-2 .* no permission: ")
+        self.assertRegex(out, r"gpu-3 .* GPU is lost")
+        self.assertRegex(out, r"perf: not there: there is no \S+/bus/event_source/devices/power: ")
+        self.assertRegex(out, r"hwmon: not there: no \S+/class/hwmon/hwmon\* has ")
+        self.assertRegex(out, r"this machine: [\d.]+ W \(package-0, package-0/dram, gpu-0 .*\); without gpu-2 ")
+
+    def test_board_controller(self) -> None:
+        """The watts of the whole machine, by the calls of the kernel's driver; and what can come instead."""
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "class" / "ipmi" / "ipmi77").mkdir(parents=True)
+
+            def told(standin: str) -> str:
+                library = BUILD / "tests" / "programs" / "ipmi_standin.so"
+                return self.sources(Path(folder), LD_PRELOAD=str(library), IPMI_STANDIN=standin)
+
+            out = told("412")
+            self.assertRegex(out, r"ipmi77 +IPMI +machine +412.00 W \(integrated, tells 1 W, updated every 1000.0 ms\)")
+            self.assertRegex(out, r"this machine: 412.00 W \(ipmi77\)")
+            self.assertRegex(told("silent"), r"ipmi77 .* not readable: /dev/ipmi77: no answer for 1000 ms")
+            self.assertRegex(told("denied"), r"ipmi77 .* no permission: /dev/ipmi77 is for root")
+
     def test_energy_of_devices(self) -> None:
         standin = str(BUILD / "tests" / "cuda_standin")
         settings = {"FAKE_NVML": "counts=250 tells=150", "CUDA_STANDIN_DEVICES": "3"}
