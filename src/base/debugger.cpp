@@ -13,7 +13,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
+#include "base/debug/interpreter.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 
@@ -64,9 +66,31 @@ int open_debugger(const char* command, const char* title) {
   return WEXITSTATUS(status);
 }
 
+// The line of Python that this thread executes, as words that follow `what`; "" if there is none, or `what` has it.
+struct PythonPlace {
+  char words[160] = "";
+  bool known = false;
+
+  explicit PythonPlace(std::string_view what) {
+    const char* const line = python_line();  // "heat.py:12 (step)"
+    if (line == nullptr) return;
+    known = true;
+    const std::string_view text = line;
+    if (what.find(text.substr(0, text.rfind(" ("))) == std::string_view::npos)
+      std::snprintf(words, sizeof words, ", in %s", line);
+  }
+};
+
+// The lines of a Python program come after the stack, which is that of the interpreter. The second command of the two
+// is for later. The type is there because this library may have been built without a description of its types.
+#define PRINT_PYTHON_LINES "printf \"%s\", ((char*(*)())hiroba_python_lines)()"
+constexpr const char* show_python_lines =
+    " -ex '" PRINT_PYTHON_LINES "' -ex 'alias -- python-lines = " PRINT_PYTHON_LINES "'";
+
 void stop(const char* what) {
+  const PythonPlace python(what);
   if (has_debugger()) {
-    log_line("%s; a debugger is attached", what);
+    log_line("%s%s; a debugger is attached", what, python.words);
     raise(SIGTRAP);
     return;
   }
@@ -74,20 +98,20 @@ void stop(const char* what) {
     for (;;) pause();
   }
   prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);  // some kernels let only a parent attach
-  char host[HOST_NAME_MAX + 1] = "", command[400], title[32];
+  char host[HOST_NAME_MAX + 1] = "", command[600], title[32];
   gethostname(host, sizeof host - 1);
   const int pid = static_cast<int>(getpid());
   std::snprintf(command, sizeof command,
                 "gdb -q -iex 'set pagination off' -p %d -ex 'handle SIGBUS SIGSEGV nostop noprint pass' "
-                "-ex 'set var *(int*)&hiroba_debugger_came = 1' -ex bt -ex 'set pagination on'",
-                pid);
+                "-ex 'set var *(int*)&hiroba_debugger_came = 1' -ex bt%s -ex 'set pagination on'",
+                pid, python.known ? show_python_lines : "");
   std::snprintf(title, sizeof title, "rank %d", this_rank);
   const int opened = open_debugger(command, title);
-  if (opened == 0) log_line("%s; gdb opens in a new pane", what);
-  else if (opened == 1) log_line("%s; gdb is in tmux on %s: tmux attach -t hiroba", what, host);
+  if (opened == 0) log_line("%s%s; gdb opens in a new pane", what, python.words);
+  else if (opened == 1) log_line("%s%s; gdb is in tmux on %s: tmux attach -t hiroba", what, python.words, host);
   else
-    log_line("%s; on %s: %s; from another machine: gdb -ex 'target remote | ssh %s gdbserver --once --attach - %d'",
-             what, host, command, host, pid);
+    log_line("%s%s; on %s: %s; from another machine: gdb -ex 'target remote | ssh %s gdbserver --once --attach - %d'",
+             what, python.words, host, command, host, pid);
   while (hiroba_debugger_came == 0 && !has_debugger()) usleep(100000);
   hiroba_debugger_came = 0;
   stopping = false;

@@ -1,5 +1,6 @@
 """hirobarun --debug: gdb opens on the ranks that were named, or on the one that goes wrong, shows the program's line,
-and lets the job go on. Each test has a tmux server of its own."""
+and lets the job go on. Each test has a tmux server of its own. Usage: debug.py HIROBARUN PROGRAM, which is debugged.c
+compiled, or words that execute debugged.py."""
 
 import os
 import pathlib
@@ -12,12 +13,16 @@ import tempfile
 import time
 import unittest
 
-HIROBARUN, PROGRAM = sys.argv[1:3]
+HIROBARUN, *PROGRAM = sys.argv[1:]
 LIMIT = 40
+IS_PYTHON = PROGRAM[-1].endswith(".py")  # for which gdb reads symbols for some seconds
+SHAPES = ((1, 1), (2, 1), (3, 3))[2 if "TESTS_ONCE" in os.environ or IS_PYTHON else 0 :]
 TMUX = shutil.which("tmux") or "tmux"
 
 
-class Debug(unittest.TestCase):
+class Panes(unittest.TestCase):
+    """What looks at gdb in panes of tmux."""
+
     def setUp(self) -> None:
         self.folder = tempfile.mkdtemp(prefix="hiroba-debug-")
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
@@ -32,7 +37,7 @@ class Debug(unittest.TestCase):
         return done.stdout
 
     def start(self, ranks: int, nodes: int, debug: list[str], how: list[str]) -> subprocess.Popen[str]:
-        words = [HIROBARUN, "-n", str(ranks), "--nodes", str(nodes), "--debug", *debug, PROGRAM, *how]
+        words = [HIROBARUN, "-n", str(ranks), "--nodes", str(nodes), "--debug", *debug, *PROGRAM, *how]
         job = subprocess.Popen(
             words, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.folder
         )
@@ -46,10 +51,13 @@ class Debug(unittest.TestCase):
         end = time.monotonic() + LIMIT
         while time.monotonic() < end:
             panes = self.tmux("list-panes", "-a", "-F", "#{pane_id}").split()
-            if len(panes) == count and all("(gdb)" in self.text_of(pane)[-80:] for pane in panes):
+            if len(panes) == count and all(map(self.is_at_prompt, panes)):
                 return panes
             time.sleep(0.2)
         raise AssertionError(f"{count} panes with gdb have not come:\n" + "\n".join(map(self.text_of, panes)))
+
+    def is_at_prompt(self, pane: str) -> bool:
+        return re.search(r"^\(gdb\)( |$)", self.text_of(pane)[-80:], re.MULTILINE) is not None
 
     def text_of(self, pane: str) -> str:
         return self.tmux("capture-pane", "-p", "-J", "-S", "-200", "-t", pane).rstrip()
@@ -61,18 +69,22 @@ class Debug(unittest.TestCase):
         output, errors = job.communicate(timeout=LIMIT)
         return job.returncode, output, errors
 
-    def check_crash(self, how: str, status: int, *said: str) -> None:
-        for ranks, nodes in ((1, 1), (2, 1), (3, 3))[2 if "TESTS_ONCE" in os.environ else 0 :]:
+    def check_crash(self, how: str, status: int, *said: str, shown: str = r"go_wrong \(.*debugged\.c:\d+") -> None:
+        for ranks, nodes in SHAPES:
             with self.subTest(how=how, ranks=ranks, nodes=nodes):
                 job = self.start(ranks, nodes, ["crash"], [how])
                 (pane,) = self.panes(1)
-                self.assertRegex(self.text_of(pane), r"go_wrong \(.*debugged\.c:\d+")
+                self.assertRegex(self.text_of(pane), shown)
                 self.say(pane, "detach")
                 ended, _, errors = self.end(job)
                 self.assertEqual(ended, status, errors)
                 for words in ("tmux attach -t hiroba", *said):
-                    self.assertRegex(errors, rf"rank {ranks - 1}: .*{words}")
+                    self.assertRegex(errors, rf"rank {ranks - 1}: (.*\n)*.*{words}")
                 self.tmux("kill-server")
+
+
+class Debug(Panes):
+    """debugged.c"""
 
     def test_an_index_past_the_end(self) -> None:
         self.check_crash("past", 139, "index 5000")
@@ -132,5 +144,33 @@ class Debug(unittest.TestCase):
         self.assertIn("option debug: '1-2' is not all, crash, or some of the ranks 0 to 1", errors)
 
 
+class DebugPython(Panes):
+    """debugged.py: lines of Python, in the messages and after gdb's stack, which is that of the interpreter."""
+
+    def test_crashes(self) -> None:
+        line = r"in debugged\.py:\d+ \(go_wrong\)"
+        lines = r'File ".*debugged\.py", line \d+ in go_wrong\n *File ".*debugged\.py", line \d+ in <module>'
+        self.check_crash("past", 139, f"index 5000.*, {line}; gdb", shown=lines)
+        self.check_crash("null", 139, f"segmentation fault, {line}; gdb", shown=lines)
+        self.check_crash("abort", 134, rf"signal 6 \(ABRT\), {line}; gdb", shown=lines)
+
+    def test_messages(self) -> None:
+        """They name the line themselves. That of an exception has been left when the message comes."""
+        self.check_crash("message", 1, r"sms_unlock\(3\)", r"in debugged.py:\d+", shown='File ".*debugged.py", line')
+        self.check_crash("exception", 1, r"debugged\.py:\d+: IndexError: index 5000 ", shown="hiroba_fail")
+
+    def test_at_the_start_and_later(self) -> None:
+        job = self.start(2, 2, ["1"], [])
+        (pane,) = self.panes(1)
+        self.assertRegex(self.text_of(pane), r'sms_startup(.*\n)*.*File ".*debugged\.py", line \d+ in <module>')
+        self.tmux("send-keys", "-t", pane, "-R", ";", "clear-history", "-t", pane)
+        self.say(pane, "python-lines")
+        self.assertRegex(self.text_of(*self.panes(1)), r'File ".*debugged\.py", line \d+ in <module>')
+        self.say(pane, "continue")
+        status, output, errors = self.end(job)
+        self.assertEqual((status, output), (0, "done\n"), errors)
+        self.assertRegex(errors, r"rank 1: this rank waits for a debugger, in debugged\.py:\d+ \(<module>\); gdb")
+
+
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
+    unittest.main(argv=[sys.argv[0]], defaultTest="DebugPython" if IS_PYTHON else "Debug")

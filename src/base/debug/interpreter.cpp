@@ -73,9 +73,10 @@ bool is_own_package(std::string_view path) {
   return folder.ends_with("python/hiroba") || folder.ends_with("-packages/hiroba");
 }
 
-// Packages that pip or the system has installed, such as numpy, and modules that are parts of the interpreter.
+// Packages that pip or the system has installed, such as numpy, and modules of Python itself, such as ctypes.
 bool is_installed(std::string_view path) {
-  return path.find("-packages/") != std::string_view::npos || path.starts_with("<frozen ");
+  const auto has = [path](const char* words) { return path.find(words) != std::string_view::npos; };
+  return has("-packages/") || has("/lib/python3.") || has("/lib64/python3.") || path.starts_with("<frozen ");
 }
 
 struct Place {
@@ -176,3 +177,13 @@ bool is_python_line(const void* address) {
 void print_python_stack() { dump(STDERR_FILENO); }
 
 }  // namespace hiroba
+
+// For a debugger, which calls it in a process that it has stopped, and prints the text.
+extern "C" __attribute__((visibility("default"))) const char* hiroba_python_lines();
+const char* hiroba_python_lines() {
+  static char text[sizeof hiroba::Lines::text + 1];
+  const hiroba::Lines lines;
+  std::memcpy(text, lines.text, lines.bytes);
+  text[lines.bytes] = '\0';
+  return text;
+}
