@@ -10,6 +10,7 @@
 #include <memory>
 #include <ranges>
 
+#include "base/debug/interpreter.hpp"
 #include "base/debugger.hpp"
 #include "base/ending.hpp"
 #include "base/log.hpp"
@@ -128,7 +129,7 @@ void start_process(const char* call, std::span<Model* const> models) {
   pthread_atfork(nullptr, nullptr, [] { process().forked = true; });
   Debugging debugging;
   require(Debugging::from_option(options.text("debug"), job.rank, job.nranks, debugging));
-  set_debugging(debugging, job.rank);
+  set_debugging(debugging, job.rank, python_line);
   stop_at_start();
   for (Model* model : models) model->begin();
 }

@@ -10,7 +10,8 @@
 namespace hiroba {
 
 // Returns false if this thread is none of Python's. `place` is "heat.py:12 (step)", the innermost line that is not in
-// an installed package or in a module of Python, if there is one, or else that is not in ours; "" at the end of the program.
+// an installed package or in a module of Python, if there is one, or else that is not in ours; "" at the end of the
+// program.
 bool python_location(std::string& place);
 
 // Returns the same text for as long as the process lives, at one address for each line; null if there is no line, or no
