@@ -1,5 +1,6 @@
 # What the wheel of `pip install .` has beside the package python/hiroba, in its folder native/: the libraries, the
-# launcher, and the plug-ins for networks that are found here. pyproject.toml names the component and the target.
+# launcher, what it makes reports by, and the plug-ins for networks that are found here. pyproject.toml names the
+# component and the target.
 set(programs hirobarun hiroba_tool)
 set(agents reach guard)
 get_property(plugins GLOBAL PROPERTY HIROBA_WIRES)
@@ -19,3 +20,5 @@ install(TARGETS ${agents} RUNTIME DESTINATION lib/hiroba COMPONENT python EXCLUD
 if(wires)
   install(TARGETS ${wires} LIBRARY DESTINATION lib/hiroba COMPONENT python EXCLUDE_FROM_ALL)
 endif()
+install(DIRECTORY python/hiroba/report DESTINATION share/hiroba COMPONENT python EXCLUDE_FROM_ALL
+  FILES_MATCHING PATTERN "*.py" PATTERN "*.html" PATTERN __pycache__ EXCLUDE)
