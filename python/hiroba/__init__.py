@@ -25,12 +25,13 @@ if TYPE_CHECKING:
     from hiroba.linear import *  # noqa: F403
     from hiroba.mpi import *  # noqa: F403
     from hiroba.parallel import *  # noqa: F403
+    from hiroba.solvers import *  # noqa: F403
     from hiroba.tasks import *  # noqa: F403
     from hiroba.whole import *  # noqa: F403
 
 __version__ = "0.2.0"  # that of the library, which is compared at the start
 
-MODULES = ("job", "arrays", "parallel", "collectives", "whole", "fourier", "tasks", "files", "linear", "mpi")
+MODULES = ("job", "arrays", "parallel", "collectives", "whole", "fourier", "tasks", "files", "linear", "solvers", "mpi")
 OTHER = ("commands", "compiler", "devices", "notebook", "preload", "report")  # parts of the package that start no job
 
 

@@ -61,7 +61,10 @@ class Array(Base):
     # ---- whose it is ----
 
     def box(self, rank: int | None = None) -> tuple[slice, ...]:
-        """The slices that hold the elements of a rank, this one if none is given: A[A.box(r)]."""
+        """The slices that hold the elements of a rank, this one if none is given: A[A.box(r)]; one for each axis.
+
+        Errors: ValueError if there is no such rank; Error if the array is in private memory, or a view that is no box
+        of a shared one, as a diagonal."""
         owner = job.rank if rank is None else rank
         if not 0 <= owner < job.size:
             raise ValueError(f"box({rank}): the job has ranks 0..{job.size - 1}")
@@ -70,7 +73,10 @@ class Array(Base):
 
     @property
     def local(self) -> Array:
-        """The elements of this rank, as a view."""
+        """The elements of this rank, as a view with as many axes; of an array without axes one of one axis, which has
+        an element on one rank.
+
+        Errors: as of box()."""
         if self.ndim == 0:
             return self.reshape(1).local
         return self[self.box()]
@@ -78,7 +84,9 @@ class Array(Base):
     def halo(self, width: int = 1) -> Array:
         """The elements of this rank with those at most `width` away along the axes that are divided, as a view: what a
         stencil reads. Empty if the rank has none. view[1:-1] are then the inner elements of the array that are this
-        rank's, if the width is 1."""
+        rank's, if the width is 1.
+
+        Errors: ValueError for a negative width; else as of box()."""
         if width < 0:
             raise ValueError(f"halo({width}): a width of 0 or more")
         box = self.box()
@@ -89,7 +97,9 @@ class Array(Base):
         return self[tuple(wide)]
 
     def home(self, index: SupportsIndex | Sequence[int]) -> int:
-        """The rank that has an element."""
+        """The rank that has an element: `index` has a number for each axis.
+
+        Errors: IndexError if there is no such element; Error if the array is in private memory."""
         indices = (index,) if isinstance(index, SupportsIndex) else tuple(index)
         if len(indices) != self.ndim:
             raise IndexError(f"home({index}): {len(indices)} indices, and the array has {self.ndim} dimensions")
@@ -106,7 +116,9 @@ class Array(Base):
 
     def preload(self, section: Any = (), wait: bool = True) -> Request:
         """Brings A[section] to this node at once, which costs less than page by page; until the next barrier it is
-        read there. With wait=False it only starts. No synchronisation."""
+        read there. With wait=False it only starts. No synchronisation.
+
+        Errors: ValueError if the section has no elements, or is one element; else as of box()."""
         view = self[section]
         if not isinstance(view, np.ndarray) or view.size == 0:
             raise ValueError("preload: the section has no elements; use slices")
@@ -122,21 +134,29 @@ class Array(Base):
         return request
 
     def redistribute(self, split: Split = 0, on: int = 0) -> None:
-        """Divides the array in another way, with its contents; see zeros(). Collective, and a barrier."""
+        """Divides the array in another way, with its contents; see zeros(). Collective, and a barrier.
+
+        Errors: ValueError for a division that does not fit the shape, or the ranks; Error if this is a view, or in
+        private memory."""
         array = self._whole("redistribute")
         div, count = division(array.shape, split, on, "redistribute")
         library.sms_redistribute_on(array.address, (ctypes.c_int * (len(div) + 1))(*div, -1), on, count)
         Epoch.begin()
 
     def free(self) -> None:
-        """Frees the memory; this array and all its views raise an exception from now on. Collective."""
+        """Frees the memory; this array and all its views raise hiroba.Error from now on. Collective.
+
+        Errors: Error if this is a view, or in private memory."""
         array = self._whole("free")
         forget(array)
         library.sms_free(array.address)
         Epoch.step()
 
     def stats(self) -> dict[str, int]:
-        """What this rank has fetched, sent, ...: the counts of sms_statistics in sms.h."""
+        """What this rank has fetched, sent, ... of the whole array: the counts of sms_statistics in sms.h, of pages of
+        4 KiB, of messages, and of bytes where the name says so.
+
+        Errors: Error if the array is in private memory."""
         out = Statistics()
         library.sms_stats(table.of(self, "stats").address, ctypes.byref(out))
         return {name: getattr(out, name) for name, *_ in Statistics._fields_}
@@ -172,12 +192,15 @@ class Array(Base):
             return super().__array_function__(function, types, arguments, more)
 
     def copy(self, order: Any = "C") -> Any:
+        """The elements as a numpy.ndarray in private memory."""
         return np.asarray(self).copy(order)
 
     def astype(self, *arguments: Any, **more: Any) -> np.ndarray:
+        """The elements as another type, in private memory; arguments as of NumPy's."""
         return np.asarray(self).astype(*arguments, **more)
 
     def flatten(self, order: Any = "C") -> np.ndarray:
+        """The elements along one axis, in private memory."""
         return np.asarray(self).flatten(order)
 
     def __reduce__(self) -> Any:
@@ -313,8 +336,10 @@ def empty(
     split: the axis that is divided among the ranks, in blocks of ceil(n / ranks); or the number of parts per axis; or
     None: all is on rank `on`. homes: "fixed", "first-touch" or "migrating" (docs/homes.md). on: the first of the
     ranks that have it. name: for messages; otherwise they say the line.
-    Errors: TypeError for elements that are Python objects; ValueError for a split that does not fit. Shapes that
-    differ between ranks, and more memory than there is, end the job with a message."""
+
+    Errors: TypeError for elements that are Python objects, or have no length, as "U"; ValueError for a negative shape,
+    a split that does not fit it, or the ranks, and an unknown word for homes. Shapes that differ between ranks, and
+    more memory than there is, end the job with a message."""
     lengths, kind = shape_of(shape), np.dtype(dtype)
     if kind.hasobject:
         raise TypeError(f"dtype {kind} holds Python objects: pointers, which only one process can follow")
@@ -376,24 +401,35 @@ def filled(out: Array, value: Any) -> Array:
 
 
 def full(shape: Any, value: Any, dtype: DTypeLike = None, **how: Any) -> Array:
-    """Makes an array with all elements equal; the rest is as for zeros(). Collective."""
+    """Makes an array with all elements equal; the rest is as for zeros(). Collective, and a barrier.
+
+    Errors: TypeError and ValueError, as of zeros(), and if the value does not broadcast to the shape."""
     return filled(empty(shape, np.asarray(value).dtype if dtype is None else dtype, **how), lambda _: value)
 
 
 def ones(shape: Any, dtype: DTypeLike = float, **how: Any) -> Array:
-    """Makes an array of ones; the rest is as for zeros(). Collective."""
+    """Makes an array of ones; the rest is as for zeros(). Collective, and a barrier.
+
+    Errors: TypeError and ValueError, as of zeros()."""
     return full(shape, 1, dtype, **how)
 
 
 def array(values: ArrayLike, dtype: DTypeLike = None, **how: Any) -> Array:
-    """Makes a shared array of values that all ranks have; the rest is as for zeros(). Collective."""
+    """Makes a shared array of values that all ranks have, with their shape and type; the rest is as for zeros().
+    Collective, and a barrier.
+
+    Errors: TypeError for values that are Python objects; ValueError for nested lists of unequal lengths; else as of
+    zeros()."""
     have = np.asarray(values, dtype)
     return filled(empty(have.shape, have.dtype, **how), lambda box: have[box])
 
 
 def from_function(function: Callable[..., Any], shape: Any, dtype: DTypeLike = float, **how: Any) -> Array:
     """Makes an array whose element [i, j, ...] is function(i, j, ...). Each rank calls the function once, with arrays
-    of the indices of its part that broadcast to its shape. The rest is as for zeros(). Collective."""
+    of the indices of its part that broadcast to its shape. The rest is as for zeros(). Collective, and a barrier.
+
+    Errors: TypeError and ValueError, as of zeros(), and if what the function returns does not broadcast to the shape of
+    the part; what the function raises ends the job."""
     out = empty(shape, dtype, **how)
     return filled(out, lambda box: function(*np.ix_(*(np.arange(each.start, each.stop) for each in box))))
 

@@ -129,32 +129,45 @@ def combine(name: str, value: Any, op: str, *more: int) -> Operation:
 
 
 def ireduce(value: Any, op: str = "sum", root: int = 0) -> Request:
-    """Combines the values of all ranks for rank `root`; op: sum prod max min land lor band bor bxor."""
+    """Combines the values of all ranks, element by element, for rank `root`; op: sum prod max min land lor band bor
+    bxor.
+
+    Errors: TypeError if the elements are no numbers or bool; ValueError for an unknown op, or root."""
     return combine("reduce", value, op, root_of(root)).start()
 
 
 def iallreduce(value: Any, op: str = "sum") -> Request:
-    """Combines the values of all ranks for all ranks."""
+    """Combines the values of all ranks, element by element, for all ranks; op as of ireduce().
+
+    Errors: TypeError if the elements are no numbers or bool; ValueError for an unknown op."""
     return combine("allreduce", value, op).start()
 
 
 def reduce(value: Any, op: str = "sum", root: int = 0) -> Any:
-    """As ireduce(), and waits. Returns None on other ranks than root."""
+    """As ireduce(), and waits. Returns None on other ranks than root.
+
+    Errors: TypeError if the elements are no numbers or bool; ValueError for an unknown op, or root."""
     return combine("reduce", value, op, root_of(root)).run()
 
 
 def allreduce(value: Any, op: str = "sum") -> Any:
-    """As iallreduce(), and waits."""
+    """As iallreduce(), and waits.
+
+    Errors: TypeError if the elements are no numbers or bool; ValueError for an unknown op."""
     return combine("allreduce", value, op).run()
 
 
 def scan(value: Any, op: str = "sum") -> Any:
-    """The combination of the values of ranks 0 to this one."""
+    """The combination of the values of ranks 0 to this one, element by element; op as of ireduce().
+
+    Errors: TypeError if the elements are no numbers or bool; ValueError for an unknown op."""
     return combine("scan", value, op).run()
 
 
 def exscan(value: Any, op: str = "sum") -> Any:
-    """The combination of the values of the ranks before this one; zero on rank 0."""
+    """The combination of the values of the ranks before this one, element by element; zero on rank 0.
+
+    Errors: TypeError if the elements are no numbers or bool; ValueError for an unknown op."""
     return combine("exscan", value, op).run()
 
 
@@ -179,7 +192,9 @@ def pickled(value: Any) -> bytes:
 
 
 def ibcast(buffer: np.ndarray, root: int = 0) -> Request:
-    """Overwrites the contiguous array `buffer` of all ranks with that of rank `root`."""
+    """Overwrites the contiguous array `buffer` of all ranks with that of rank `root`.
+
+    Errors: ValueError if it is not contiguous, or read-only, or there is no rank `root`."""
     return broadcast(buffer, root).start()
 
 
@@ -192,7 +207,9 @@ def broadcast(buffer: np.ndarray, root: int) -> Operation:
 
 def bcast(value: Any = None, root: int = 0) -> Any:
     """Returns to all ranks what rank `root` gives: a number, the elements of an array, or any object that can be
-    pickled; shared arrays in it arrive as views of the same memory. What other ranks give does not matter."""
+    pickled; shared arrays in it arrive as views of the same memory. What other ranks give does not matter.
+
+    Errors: ValueError if there is no rank `root`; what pickle raises for an object."""
     raw = isinstance(value, np.ndarray) and not value.dtype.hasobject
     text = b""
     if rank == root_of(root):
@@ -208,8 +225,26 @@ def bcast(value: Any = None, root: int = 0) -> Any:
     return broadcast(np.asarray(buffer).reshape(shape), root).run()
 
 
+def on_rank(root: int, function: Callable[[], Any]) -> Any:
+    """Returns what the function does on one rank, or raises its exception, on all ranks: a program that goes on after a
+    mistake that only this rank can find does so everywhere."""
+    out: Any = None
+    mine: Exception | None = None
+    if rank == root_of(root):
+        try:
+            out = function()
+        except Exception as error:
+            mine = error
+    out, wrong = bcast((out, mine), root)
+    if wrong is not None:
+        raise mine or wrong
+    return out
+
+
 def iallgather(value: Any) -> Request:
-    """Returns an array with the values of all ranks along a new first axis."""
+    """Returns an array with the values of all ranks along a new first axis, of `size` elements.
+
+    Errors: TypeError if the elements are Python objects."""
     return gathered(value).start()
 
 
@@ -221,14 +256,18 @@ def gathered(value: Any) -> Operation:
 
 
 def allgather(value: Any) -> Any:
-    """Numbers and arrays: as iallgather(), and waits. Other objects: a list of them."""
+    """Numbers and arrays: as iallgather(), and waits. Other objects: a list of them.
+
+    Errors: TypeError for elements of no bytes; what pickle raises for an object."""
     if is_plain(value):
         return gathered(value).run()
     return [bcast(value, root) for root in range(size)]
 
 
 def gather(value: Any, root: int = 0) -> Any:
-    """As allgather(), for rank `root`; None on the others."""
+    """As allgather(), for rank `root`; None on the others.
+
+    Errors: ValueError if there is no such rank; else as of allgather(), TypeError."""
     if not is_plain(value):
         everything = allgather(value)
         return everything if rank == root else None
@@ -239,32 +278,48 @@ def gather(value: Any, root: int = 0) -> Any:
 
 
 def scatter(values: Any = None, root: int = 0) -> Any:
-    """Rank r gets values[r] of rank `root`, where the first axis has as many elements as there are ranks."""
-    have = given(values) if rank == root_of(root) else None
-    if have is not None and (have.ndim == 0 or len(have) != size):
-        raise ValueError(f"scatter: shape {have.shape}; the first axis has {size} elements, one for each rank")
-    dtype, shape = bcast((have.dtype, have.shape[1:]) if have is not None else None, root)
+    """Rank r gets values[r] of rank `root`, where the first axis has as many elements as there are ranks.
+
+    Errors: ValueError for another shape, or if there is no rank `root`; TypeError if the elements are Python
+    objects."""
+    have: np.ndarray | None = None
+
+    def look() -> tuple[np.dtype, tuple[int, ...]]:
+        nonlocal have
+        have = parts_of(values, "scatter")
+        return have.dtype, have.shape[1:]
+
+    dtype, shape = on_rank(root, look)
     out = np.empty(shape, dtype)
     words = (0 if have is None else address_of(have), address_of(out), out.size, type_of(dtype), root)
     return Operation("scatter", words, (have, out), lambda: out if shape else out[()]).run()
 
 
 def ialltoall(values: Any) -> Request:
-    """Rank r gives values[s] to rank s, which gets it as [r] of its result."""
+    """Rank r gives values[s] to rank s, which gets it as [r] of its result; the first axis has `size` elements.
+
+    Errors: ValueError for another shape; TypeError if the elements are Python objects."""
     return exchange(values).start()
 
 
-def exchange(values: Any) -> Operation:
+def parts_of(values: Any, call: str) -> np.ndarray:
     have = given(values)
     if have.ndim == 0 or len(have) != size:
-        raise ValueError(f"alltoall: shape {have.shape}; the first axis has {size} elements, one for each rank")
+        raise ValueError(f"{call}: shape {have.shape}; the first axis has {size} elements, one for each rank")
+    return have
+
+
+def exchange(values: Any) -> Operation:
+    have = parts_of(values, "alltoall")
     out = np.empty_like(have, subok=False)
     words = (address_of(have), address_of(out), have.size // size, type_of(have.dtype))
     return Operation("alltoall", words, (have, out), lambda: out)
 
 
 def alltoall(values: Any) -> Any:
-    """As ialltoall(), and waits."""
+    """As ialltoall(), and waits.
+
+    Errors: ValueError for another shape; TypeError if the elements are Python objects."""
     return exchange(values).run()
 
 

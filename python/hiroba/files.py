@@ -1,4 +1,5 @@
-"""Files that all ranks read and write at once: .npy, HDF5 by h5py, and Zarr. All ranks see the same file system."""
+"""Files that all ranks read and write at once: .npy, HDF5 by h5py, and Zarr. All ranks see the same file system. What
+rank 0 finds wrong with a file all ranks raise."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from hiroba import boxes, table
 from hiroba.arrays import Array, empty
-from hiroba.collectives import bcast
+from hiroba.collectives import on_rank
 from hiroba.job import rank, size
 from hiroba.parallel import barrier
 from hiroba.whole import fetched
@@ -27,13 +28,16 @@ HDF5, ZARR = (".h5", ".hdf5"), ".zarr"
 
 def load(path: str | os.PathLike[str], dataset: str = "data", **how: Any) -> Array:
     """Makes an array of a file; each rank reads its part. The rest is as for zeros(). Collective.
-    dataset: in HDF5 (.h5, .hdf5), which h5py reads. The package zarr reads folders of Zarr (.zarr)."""
+    dataset: in HDF5 (.h5, .hdf5), which h5py reads. The package zarr reads folders of Zarr (.zarr).
+
+    Errors: OSError if the file cannot be read; ValueError if it is none of its kind; TypeError if it has Python
+    objects; ImportError without h5py, or zarr; else as of zeros()."""
     file = path_of(path)
     if file.suffix in HDF5:
         return load_hdf5(file, dataset, how)
     if file.suffix == ZARR:
         return load_zarr(file, how)
-    shape, descr, fortran, offset = bcast(header(file) if rank == 0 else None)
+    shape, descr, fortran, offset = on_rank(0, lambda: header(file))
     dtype = np.lib.format.descr_to_dtype(descr)
     out = empty(shape, dtype, **how)
     if out.local.size > 0:
@@ -66,7 +70,10 @@ def header(file: pathlib.Path) -> tuple[Any, ...]:
 def save(path: str | os.PathLike[str], array: Array, dataset: str = "data") -> None:
     """Writes an array, or a view, into a file; each rank writes its part. The file has its name only when it is whole;
     in HDF5 (.h5, .hdf5) the dataset is added to what the file has, and a folder of Zarr (.zarr) is replaced first.
-    Collective."""
+    Collective.
+
+    Errors: Error if the array is in private memory, or a view that is no box of a shared one; OSError if the file
+    cannot be written; ImportError without h5py, or zarr."""
     table.of(array, "save")
     file = path_of(path)
     if file.suffix in HDF5:
@@ -74,7 +81,7 @@ def save(path: str | os.PathLike[str], array: Array, dataset: str = "data") -> N
     if file.suffix == ZARR:
         return save_zarr(file, array)
     part = file.with_name(file.name + ".part")
-    offset = bcast(begin(part, array) if rank == 0 else None)
+    offset = on_rank(0, lambda: begin(part, array))
     with part.open("r+b") as opened:
         for at, run in runs(array):
             write(opened.fileno(), run, offset + at)
@@ -144,16 +151,16 @@ def save_hdf5(file: pathlib.Path, array: Array, dataset: str) -> None:
     """Without MPI in HDF5 one rank after the other has the file open."""
     import h5py
 
+    def begin_dataset() -> None:
+        with h5py.File(file, "a") as opened:
+            opened.pop(dataset, None)
+            opened.create_dataset(dataset, array.shape, array.dtype)
+
+    on_rank(0, begin_dataset)
     for turn in range(size):
-        if turn == rank and (rank == 0 or array.local.size > 0):
+        if turn == rank and array.local.size > 0:
             with h5py.File(file, "a") as opened:
-                if rank == 0:
-                    opened.pop(dataset, None)
-                    opened.create_dataset(dataset, array.shape, array.dtype)
-                if array.local.size > 0:
-                    opened[dataset][array.box()] = np.asarray(array.local).reshape(
-                        [s.stop - s.start for s in array.box()]
-                    )
+                opened[dataset][array.box()] = np.asarray(array.local).reshape([s.stop - s.start for s in array.box()])
         barrier()
 
 
@@ -170,9 +177,10 @@ def save_zarr(file: pathlib.Path, array: Array) -> None:
     """A chunk is a file, so only one rank writes it: the one that has the first element."""
     import zarr
 
-    if rank == 0:
+    def create() -> None:
         zarr.create_array(file, shape=array.shape, dtype=array.dtype, overwrite=True)
-    barrier()
+
+    on_rank(0, create)
     data = zarr.open_array(file, mode="r+")
     if array.ndim == 0:
         if rank == 0:

@@ -17,7 +17,11 @@ __all__ = ["fft"]
 def fft(array: np.ndarray, inverse: bool = False, split: int = 0) -> Array:
     """Makes an array of the transform over all axes, which is that of numpy.fft.fftn, or ifftn, divided along axis
     `split`. Of an array of n elements in one dimension no more ranks compute than the largest divisor of n up to its
-    square root. Collective, and ends with a barrier."""
+    square root. The elements are complex64 if those of the array are float16, float32 or complex64, else complex128.
+    Collective, and ends with a barrier.
+
+    Errors: ValueError for an array without axes or elements, or without axis `split`; TypeError if the elements are no
+    numbers."""
     if array.ndim == 0 or array.size == 0:
         raise ValueError(f"fft: shape {array.shape}; at least one axis, and elements")
     kind = np.result_type(array.dtype, "c8") if array.dtype.char in "efF" else np.dtype(complex)

@@ -1,8 +1,8 @@
-"""Sparse matrices, solvers and eigenvalues, on vectors in shared arrays: sparse.h and eigen.h. docs/sparse.md and
-docs/eigen.md say what the methods are for.
+"""Sparse matrices and preconditioners, on vectors in shared arrays: sparse.h; solvers.py solves with them.
+docs/sparse.md says what they are for.
 
-Collective, all of it. Misuse, and a solver that does not converge, end the job with a message; so does an exception in
-a function that the library calls, with its traceback."""
+Collective, all of it. Misuse ends the job with a message; so does an exception in a function that the library calls,
+with its traceback."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import ctypes
 import functools
 import os
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -26,17 +26,12 @@ from hiroba.places import calling_place
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
-__all__ = ["Operator", "chebyshev", "eigenpairs", "ilu", "jacobi", "matrix", "operator", "read_matrix", "solve"]
+__all__ = ["Operator", "chebyshev", "ilu", "jacobi", "matrix", "operator", "read_matrix"]
 
 FORMATS = {None: 0, "csr": 1, "sell": 2}
 SYMMETRIC, HERMITIAN, ONE_TRIANGLE = 4, 8, 16
-METHODS = ("cg", "pipelined-cg", "bicgstab", "gmres", "minres")
-PARTS = ("smallest", "largest", "closest", "largest-magnitude")
-STATUS = ("converged", "too many", "stopped", "broke down", "stagnated", "not finite")
 
 Apply = ctypes.CFUNCTYPE(None, POINTER, POINTER, POINTER)
-Progress = ctypes.CFUNCTYPE(INT, LONG, ctypes.c_double, POINTER)
-EigenProgress = ctypes.CFUNCTYPE(INT, LONG, LONG, INT, ctypes.POINTER(ctypes.c_double), ctypes.c_double, POINTER)
 
 
 class Facts(ctypes.Structure):
@@ -49,72 +44,7 @@ class Facts(ctypes.Structure):
     )
 
 
-class Solver(ctypes.Structure):
-    """hiroba_solver"""
-
-    _fields_ = (
-        ("method", INT),
-        ("preconditioner", POINTER),
-        ("relative", ctypes.c_double),
-        ("absolute", ctypes.c_double),
-        ("most", LONG),
-        ("restart", INT),
-        ("progress", Progress),
-        ("context", POINTER),
-        ("history", POINTER),
-        ("room", LONG),
-        ("may_fail", INT),
-    )
-
-
-class SolverResult(ctypes.Structure):
-    """hiroba_solution"""
-
-    _fields_ = (
-        ("status", INT),
-        ("iterations", LONG),
-        ("products", LONG),
-        ("residual", ctypes.c_double),
-        ("goal", ctypes.c_double),
-    )
-
-
-class Eigen(ctypes.Structure):
-    """hiroba_eigen"""
-
-    _fields_ = (
-        ("count", INT),
-        ("part", INT),
-        ("target", ctypes.c_double * 2),
-        ("general", INT),
-        ("harmonic", INT),
-        ("preconditioner", POINTER),
-        ("correction", ctypes.POINTER(Solver)),
-        ("absolute", ctypes.c_double),
-        ("relative", ctypes.c_double),
-        ("most", LONG),
-        ("space", INT),
-        ("restart", INT),
-        ("seed", ctypes.c_uint64),
-        ("progress", EigenProgress),
-        ("context", POINTER),
-        ("may_fail", INT),
-    )
-
-
-class EigenResult(ctypes.Structure):
-    """hiroba_eigen_result"""
-
-    _fields_ = (
-        ("status", INT),
-        ("count", INT),
-        ("steps", LONG),
-        ("products", LONG),
-        ("goal", ctypes.c_double),
-    )
-
-
-FUNCTIONS = {
+FUNCTIONS: dict[str, tuple] = {
     "hiroba_linop_read": (POINTER, TEXT, LONG, INT),
     "hiroba_linop_from_triplets": (POINTER, LONG, LONG, LONG, POINTER, POINTER, POINTER, INT),
     "hiroba_linop_from_function": (POINTER, LONG, LONG, Apply, POINTER, POINTER),
@@ -125,8 +55,6 @@ FUNCTIONS = {
     "hiroba_linop_jacobi": (POINTER, POINTER),
     "hiroba_linop_ilu": (POINTER, POINTER, ctypes.c_double),
     "hiroba_linop_chebyshev": (POINTER, POINTER, INT, ctypes.c_double, ctypes.c_double),
-    "hiroba_solve": (SolverResult, POINTER, POINTER, POINTER, POINTER),
-    "hiroba_eigenpairs": (EigenResult, POINTER, POINTER, POINTER, POINTER, POINTER),
 }
 
 
@@ -169,18 +97,25 @@ class Operator:
 
     @property
     def handle(self) -> int:
+        """The address of the hiroba_linop, for calls of sparse.h.
+
+        Errors: Error if the operator was freed."""
         if self._handle is None:
             raise Error("the operator was freed by free()")
         return self._handle
 
     def facts(self) -> dict[str, Any]:
-        """Of a matrix: entries; those stored by this rank, with zeros; elements fetched in each product; the format."""
+        """Of a matrix: entries; those stored by this rank, with zeros; elements fetched in each product; the format.
+
+        Errors: Error if the operator was freed."""
         got = call("hiroba_linop_look", self.handle)
         out: dict[str, Any] = {name: getattr(got, name) for name in ("entries", "stored", "fetched")}
         return out | {"format": list(FORMATS)[got.format]}
 
     def vector(self, values: ArrayLike | None = None) -> Array:
-        """Makes a shared array of n elements, divided as the rows: of zeros, or of values that all ranks have."""
+        """Makes a shared array of n elements, divided as the rows: of zeros, or of values that all ranks have.
+
+        Errors: ValueError for values of another shape; Error if the operator was freed."""
         if values is not None and np.shape(values) != self.shape[:1]:
             raise ValueError(f"vector: shape {np.shape(values)} for an operator of {self.shape[0]} rows")
         out = of_memory(call("hiroba_linop_vector", self.handle), self.shape[:1], self.dtype, calling_place())
@@ -190,7 +125,9 @@ class Operator:
 
     def apply(self, x: Array, y: Array) -> None:
         """Computes y = A x on two vectors of vector(): each rank its elements, directly after which it may use them.
-        Before it uses those of others comes a barrier."""
+        Before it uses those of others comes a barrier.
+
+        Errors: Error if the operator was freed; arrays that are no such vectors end the job."""
         call("hiroba_linop_apply", self.handle, table.address_of(x), table.address_of(y))
 
     def __matmul__(self, x: np.ndarray) -> Array:
@@ -202,7 +139,9 @@ class Operator:
         return out
 
     def free(self) -> None:
-        """Frees the operator; its vectors stay."""
+        """Frees the operator; its vectors stay.
+
+        Errors: Error if it was freed before."""
         handle = POINTER(self.handle)
         call("hiroba_linop_free", ctypes.byref(handle))
         self._handle = None
@@ -220,7 +159,9 @@ class Operator:
 
     @contextlib.contextmanager
     def as_vector(self, given: ArrayLike) -> Iterator[Array]:
-        """The array itself if it is a vector, or else a vector with its elements."""
+        """The array itself if it is a vector, or else a vector with its elements, which is freed at the end.
+
+        Errors: as of vector(): ValueError, Error."""
         if self.is_vector(given):
             yield given
             return
@@ -280,7 +221,11 @@ def matrix(
     same place are added. Numbers other than float32, complex64 and complex128 become float64.
 
     symmetric, hermitian: what it is, which is checked. one_triangle: the entries are those of one triangle with the
-    diagonal. format: "csr" or "sell"; None chooses."""
+    diagonal. format: "csr" or "sell"; None chooses.
+
+    Errors: ValueError if the matrix is not square, if the lengths of values, rows and columns differ, or for an unknown
+    format; TypeError for numbers that are none of these. Rows or columns outside, and a matrix that is not symmetric
+    although it should be, end the job."""
     values, rows, columns, n = own_entries(given) if n is None else (given[0], *given[1], n)
     kind = np.asarray(values).dtype
     values = np.ascontiguousarray(values, kind if kind.char in "fFD" else "D" if kind.kind == "c" else "d")
@@ -311,7 +256,9 @@ def own_entries(given: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
 
 
 def read_matrix(path: str | os.PathLike[str], dtype: DTypeLike = float, *, format: str | None = None) -> Operator:
-    """Reads a Matrix Market file ("coordinate"), each rank a part."""
+    """Reads a Matrix Market file ("coordinate"), each rank a part. dtype: float32, float64, complex64 or complex128.
+
+    Errors: TypeError for another dtype; ValueError for an unknown format. A file that cannot be read ends the job."""
     words = (os.fsencode(path), type_of(dtype), flags(format, False, False, False))
     return Operator(call("hiroba_linop_read", *words))
 
@@ -321,153 +268,31 @@ def operator(
 ) -> Operator:
     """Makes an operator of a function: function(x, y) computes y = A x on vectors, each rank the elements y[A.rows].
     All ranks call it together, after a barrier, so it may read all of x, which it must not change. Rows are divided
-    as those of `like`, or equally."""
+    as those of `like`, or equally.
+
+    Errors: TypeError for another dtype than float32, float64, complex64 and complex128; Error if `like` was freed. What
+    the function raises ends the job."""
     return FunctionOperator(n, function, np.dtype(dtype), like)
 
 
 def jacobi(a: Operator) -> Operator:
-    """The inverse of a matrix' diagonal, as a preconditioner."""
+    """The inverse of a matrix' diagonal, as a preconditioner.
+
+    Errors: Error if the matrix was freed. A zero on the diagonal ends the job."""
     return Operator(call("hiroba_linop_jacobi", a.handle))
 
 
 def ilu(a: Operator, relax: float = 0) -> Operator:
     """Incomplete factors of each rank's block of a matrix. relax: the share of the fill-in that is added to the
-    diagonal; 0.99 is good for Laplace operators."""
+    diagonal; 0.99 is good for Laplace operators.
+
+    Errors: Error if the matrix was freed. A zero that it would divide by ends the job."""
     return Operator(call("hiroba_linop_ilu", a.handle, relax))
 
 
 def chebyshev(a: Operator, degree: int, low: float = 0, high: float = 0) -> Operator:
     """A polynomial in D^-1 A, for eigenvalues between low and high, which are estimated if they are 0. A matrix is
-    freed after it."""
+    freed after it.
+
+    Errors: Error if the matrix was freed."""
     return Operator(call("hiroba_linop_chebyshev", a.handle, degree, low, high))
-
-
-# ---- solving ---------------------------------------------------------------------------------------------------------
-
-
-class Solution(NamedTuple):
-    """x, a vector; "converged", or why not; iterations and products; |b - A x|, its limit; the norms of residuals, at
-    the start and after each iteration."""
-
-    x: Array
-    status: str
-    iterations: int
-    products: int
-    residual: float
-    goal: float
-    history: np.ndarray
-
-
-def solve(
-    a: Operator,
-    b: ArrayLike,
-    x: ArrayLike | None = None,
-    *,
-    method: str = "cg",
-    preconditioner: Operator | None = None,
-    relative: float = 0,
-    absolute: float = 0,
-    most: int = 10000,
-    restart: int = 30,
-    progress: Callable[[int, float], object] | None = None,
-    may_fail: bool = False,
-) -> Solution:
-    """Solves A x = b, until |b - A x| <= max(relative |b|, absolute); both 0: relative 1e-8, in single precision 1e-5.
-
-    method: "cg", "pipelined-cg", "bicgstab", "gmres" (with `restart` vectors) or "minres". b: any array of n elements.
-    x: the initial vector; a vector of a.vector() is changed in place, and is that of the solution. most: iterations.
-    progress(iteration, residual) is called by all ranks; where it returns something true on any rank, all stop.
-    may_fail: without convergence it returns, and does not end the job. Ends with a barrier."""
-    out = x if a.is_vector(x) else a.vector(x)
-    history = np.zeros(most + 1)
-    how = solver(method, relative, most, restart)
-    how.preconditioner, how.absolute, how.may_fail = preconditioner and preconditioner.handle, absolute, may_fail
-    how.history, how.room = table.address_of(history), len(history)
-    if progress is not None:
-        how.progress = Progress(called_back(lambda i, residual, _: bool(progress(i, residual))))
-    with a.as_vector(b) as right:
-        words = (table.address_of(right), table.address_of(out), ctypes.byref(how))
-        got = call("hiroba_solve", a.handle, *words)
-        barrier()
-    reached = history[: min(got.iterations, most) + 1]
-    return Solution(out, STATUS[got.status], got.iterations, got.products, got.residual, got.goal, reached)
-
-
-def solver(method: str, relative: float, most: int, restart: int = 0) -> Solver:
-    return Solver(number_of(METHODS, method, "method"), None, relative, 0, most, restart)
-
-
-def number_of(names: tuple[str, ...], name: str, what: str) -> int:
-    if name not in names:
-        raise ValueError(f"{what}={name!r}; one of {', '.join(names)}")
-    return names.index(name)
-
-
-class Eigenpairs(NamedTuple):
-    """The eigenvalues, best first; vectors of norm 1; |A x - value x| of each; "converged", or why not; the numbers of
-    steps and products; what residuals should be at most."""
-
-    values: np.ndarray
-    vectors: list[Array]
-    residuals: np.ndarray
-    status: str
-    steps: int
-    products: int
-    goal: float
-
-
-def eigenpairs(
-    a: Operator,
-    count: int = 1,
-    part: str = "smallest",
-    *,
-    target: complex = 0,
-    general: bool = False,
-    harmonic: bool = False,
-    preconditioner: Operator | None = None,
-    correction: str | None = None,
-    correction_relative: float = 0.1,
-    correction_most: int = 20,
-    relative: float = 0,
-    absolute: float = 0,
-    most: int = 100000,
-    space: int = 30,
-    restart: int = 12,
-    seed: int = 0,
-    progress: Callable[[int, int, int, complex, float], object] | None = None,
-    may_fail: bool = False,
-) -> Eigenpairs:
-    """Finds `count` eigenvalues and their vectors, until |A x - value x| <= max(absolute, relative |A|); both 0:
-    relative 1e-12, in single precision 1e-5.
-
-    part: "smallest", "largest", "closest" (to target) or "largest-magnitude". general: the operator need not be
-    Hermitian; it has complex numbers, and so have its eigenvalues. harmonic: for a target inside the spectrum.
-    correction: the method of solve() for the correction equation; None: a step is the residual, after the
-    preconditioner. most: steps; space, restart: vectors of the search space, and those kept at a restart.
-    progress(steps, products, found, value, residual): as in solve(). Ends with a barrier."""
-    values, residuals = np.zeros(count, complex if general else float), np.zeros(count)
-    vectors = [a.vector() for _ in range(count)]
-    how = Eigen(count, number_of(PARTS, part, "part"), (target.real, target.imag), general, harmonic)
-    how.preconditioner, how.may_fail = preconditioner and preconditioner.handle, may_fail
-    how.absolute, how.relative, how.most, how.space, how.restart = absolute, relative, most, space, restart
-    how.seed = seed
-    if correction is not None:
-        how.correction = ctypes.pointer(solver(correction, correction_relative, correction_most))
-    if progress is not None:
-        how.progress = EigenProgress(
-            called_back(
-                lambda steps, products, found, value, residual, _: bool(
-                    progress(steps, products, found, complex(value[0], value[1]), residual)
-                )
-            )
-        )
-    pointers = (POINTER * count)(*map(table.address_of, vectors))
-    words = (ctypes.byref(how), table.address_of(values), table.address_of(residuals), pointers)
-    got = call("hiroba_eigenpairs", a.handle, *words)
-    barrier()
-    for rest in vectors[got.count :]:
-        rest.free()
-    found = slice(0, got.count)
-    return Eigenpairs(
-        values[found], vectors[found], residuals[found], STATUS[got.status], got.steps, got.products, got.goal
-    )

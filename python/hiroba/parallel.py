@@ -54,12 +54,16 @@ class Lock:
 
 
 def lock(number: int) -> Lock:
-    """For `with`: held by one thread of the job."""
+    """For `with`: held by one thread of the job; number: 0 to 65535.
+
+    Errors: ValueError for another number. To take a lock that this thread holds ends the job."""
     return Lock(number, "sms_lock", "sms_unlock")
 
 
 def shared_lock(number: int) -> Lock:
-    """For `with`: held by any number of threads that only read."""
+    """For `with`: held by any number of threads that only read; number: 0 to 65535.
+
+    Errors: ValueError for another number."""
     return Lock(number, "sms_lock_shared", "sms_unlock_shared")
 
 
@@ -110,26 +114,38 @@ def element(array: np.ndarray, index: SupportsIndex | Sequence[int], call: str) 
 
 
 def fetch_add(array: np.ndarray, index: SupportsIndex | Sequence[int], value: int) -> int:
-    """Adds to an element at once, at its home, and returns what it was."""
+    """Adds to an element at once, at its home, and returns what it was.
+
+    Errors: TypeError if the elements are no integers of 4 or 8 bytes; Error if the array is in private memory;
+    IndexError if there is no such element."""
     address, size = element(array, index, "fetch_add")
     old = library.sms_fetch_add(address, value) if size == 8 else library.sms_fetch_add32(address, value)
     return as_type(old, array.dtype)
 
 
 def compare_swap(array: np.ndarray, index: SupportsIndex | Sequence[int], expected: int, desired: int) -> int:
-    """Writes `desired` if the element is `expected`; returns what it was."""
+    """Writes `desired` if the element is `expected`; returns what it was.
+
+    Errors: TypeError if the elements are no integers of 4 or 8 bytes; Error if the array is in private memory;
+    IndexError if there is no such element."""
     address, size = element(array, index, "compare_swap")
     swap = library.sms_compare_swap if size == 8 else library.sms_compare_swap32
     return as_type(swap(address, expected, desired), array.dtype)
 
 
 def atomic_load(array: np.ndarray, index: SupportsIndex | Sequence[int]) -> int:
-    """Reads an element as it is at its home."""
+    """Reads an element as it is at its home.
+
+    Errors: TypeError if the elements are no integers of 4 or 8 bytes; Error if the array is in private memory;
+    IndexError if there is no such element."""
     return fetch_add(array, index, 0)
 
 
 def atomic_store(array: np.ndarray, index: SupportsIndex | Sequence[int], value: int) -> None:
-    """Writes an element at its home."""
+    """Writes an element at its home.
+
+    Errors: TypeError if the elements are no integers of 4 or 8 bytes; Error if the array is in private memory;
+    IndexError if there is no such element."""
     address, size = element(array, index, "atomic_store")
     if size == 8:
         library.sms_atomic_store(address, value)

@@ -110,8 +110,8 @@ def task(
     writes: all of it, and nothing of it is read; updates: read and written; commutes: the same, in any order with
     others that do. Values that change later, such as i, are given as defaults. on: the rank that runs it.
 
-    Raises TypeError if a section is no array, such as the element B[i], and ValueError if it is not in equal pieces of
-    few dimensions."""
+    Errors: TypeError if a section is no array, such as the element B[i]; ValueError if it is not in equal pieces of few
+    dimensions. What the function raises ends the job."""
     kinds = ((IN, reads), (OUT, writes), (INOUT, updates), (COMMUTATIVE, commutes))
     accesses = [Access(mode, None, section_of(view)) for mode, views in kinds for view in views]
 

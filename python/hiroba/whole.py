@@ -25,24 +25,36 @@ def part_of(array: Array, call: str) -> np.ndarray:
 
 
 def sum(array: Array) -> Any:
-    """The sum of all elements, with the type that numpy.sum gives it."""
+    """The sum of all elements, with the type that numpy.sum gives it.
+
+    Errors: Error if the array is in private memory, or a view that is no box of a shared one; TypeError if the elements
+    are no numbers."""
     return allreduce(part_of(array, "sum").sum())
 
 
 def mean(array: Array) -> Any:
-    """The mean of all elements."""
+    """The mean of all elements, which are at least one.
+
+    Errors: Error if the array is in private memory, or a view that is no box of a shared one; TypeError if the elements
+    are no numbers."""
     have = part_of(array, "mean")
     total = have.sum(dtype=float) if have.dtype.kind in "biu" else have.sum()
     return allreduce(total) / array.size
 
 
 def min(array: Array) -> Any:
-    """The least element."""
+    """The least element.
+
+    Errors: Error if the array is in private memory, or a view that is no box of a shared one; TypeError if the elements
+    are no numbers; ValueError if there are none."""
     return allreduce(extreme(array, np.min, "min"), "min")
 
 
 def max(array: Array) -> Any:
-    """The greatest element."""
+    """The greatest element.
+
+    Errors: Error if the array is in private memory, or a view that is no box of a shared one; TypeError if the elements
+    are no numbers; ValueError if there are none."""
     return allreduce(extreme(array, np.max, "max"), "max")
 
 
@@ -55,7 +67,10 @@ def extreme(array: Array, function: Callable[..., Any], call: str) -> Any:
 
 def dot(one: Array, other: np.ndarray) -> Any:
     """The sum of the products of the elements of two arrays of one shape; nothing is conjugated. Each rank fetches what
-    it lacks of the second one."""
+    it lacks of the second one.
+
+    Errors: Error if the array is in private memory, or a view that is no box of a shared one; TypeError if the elements
+    are no numbers; ValueError if the shapes differ."""
     have = part_of(one, "dot")
     if one.shape != other.shape:
         raise ValueError(f"dot: shapes {one.shape} and {other.shape} differ")
@@ -72,12 +87,18 @@ def fetched(view: np.ndarray) -> np.ndarray:
 
 
 def norm(array: Array) -> float:
-    """The square root of the sum of the squares of all elements' magnitudes."""
+    """The square root of the sum of the squares of all elements' magnitudes.
+
+    Errors: Error if the array is in private memory, or a view that is no box of a shared one; TypeError if the elements
+    are no numbers."""
     return math.sqrt(allreduce(float(np.linalg.norm(part_of(array, "norm").ravel())) ** 2))
 
 
 def apply(array: Array, function: Callable[[np.ndarray], Any]) -> None:
-    """Replaces each rank's part by function(part); then comes a barrier."""
+    """Replaces each rank's part by function(part), which has its shape; then comes a barrier.
+
+    Errors: Error if the array is in private memory, or a view that is no box of a shared one. What the function raises
+    ends the job."""
     have = part_of(array, "apply")
     if have.size > 0:
         have[...] = function(have)
@@ -86,7 +107,10 @@ def apply(array: Array, function: Callable[[np.ndarray], Any]) -> None:
 
 def sort(array: Array) -> None:
     """Sorts an array of one dimension, in place; then comes a barrier. A rank needs memory for three times its part,
-    and more if many elements are equal."""
+    and more if many elements are equal.
+
+    Errors: ValueError for another number of dimensions; Error if the array is in private memory, or a view that is no
+    box of a shared one."""
     if array.ndim != 1:
         raise ValueError(f"sort: {array.ndim} dimensions; 1")
     mine = np.sort(part_of(array, "sort"))

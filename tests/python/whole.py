@@ -7,6 +7,7 @@ import importlib.util
 import pathlib
 import shutil
 import tempfile
+from typing import Any
 
 import hiroba
 import numpy as np
@@ -127,10 +128,31 @@ def files() -> None:
     hiroba.barrier()
     assert [each.name for each in pathlib.Path(folder).iterdir()] == ["a.npy"]
     hiroba.barrier()
+    all_ranks_raise_what_one_finds(pathlib.Path(folder), one)
     hdf5(pathlib.Path(folder) / "a.h5", whole)
     zarr(pathlib.Path(folder) / "a.zarr", whole)
     for _ in hiroba.single():
         shutil.rmtree(folder)
+
+
+def all_ranks_raise_what_one_finds(folder: pathlib.Path, array: Any) -> None:
+    """Otherwise a program that catches it goes on where others wait."""
+    if me == 0:
+        (folder / "bad.npy").write_text("this is no array")
+    hiroba.barrier()
+    for kind, use in (
+        (FileNotFoundError, lambda: hiroba.load(folder / "none.npy")),
+        (ValueError, lambda: hiroba.load(folder / "bad.npy")),
+        (FileNotFoundError, lambda: hiroba.save(folder / "none" / "a.npy", array)),
+        (ValueError, lambda: hiroba.scatter([1] * (hiroba.size + (me == 0)))),
+    ):
+        try:
+            use()
+            raised = False
+        except kind:
+            raised = True
+        assert hiroba.allreduce(raised, "land"), kind
+    hiroba.barrier()
 
 
 def hdf5(name: pathlib.Path, whole: np.ndarray) -> None:
