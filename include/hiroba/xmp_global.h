@@ -241,8 +241,10 @@ typedef struct xmp_moved {
   int64_t base[XMP_DIMS], length[XMP_DIMS], step[XMP_DIMS]; /* of memory: base 0, step 1 */
   int64_t stride[XMP_DIMS];                                 /* of memory: bytes */
 } xmp_moved;
+/* Memory in a shared array that all images name alike is written once, by owners of the other side; such a move
+ * synchronises the executing set before and after, shared arrays included. */
 void xmp_gmove_global(const xmp_moved* to, const xmp_moved* from, size_t element, const char* text, const char* place);
-/* Starts it. The right side may change when this returns. */
+/* Starts it. The right side may change when this returns. With a shared array it is complete then. */
 xmp_request xmp_gmove_global_start(const xmp_moved* to, const xmp_moved* from, size_t element, const char* text,
                                    const char* place);
 /* gmove in and out: not collective. Each image of the executing set moves by itself what it owns of the side that the

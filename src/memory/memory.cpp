@@ -48,7 +48,7 @@ Status start_races(MemoryParts& p) {
   if (why_not == nullptr) {
     p.collective.barriers().tell_waits([&p](double seconds) { p.races.time().leave_out(seconds); });
     return p.races.start(
-        {p.job, p.layout, p.space.base(), &p.table, &p.collective, p.job.node_fds[0], p.layout.extent()});
+        {p.job, p.layout, p.space.base(), &p.table, &p.collective, p.job.node_fds[0], p.rank_memory.end()});
   }
   if (p.job.rank == 0)
     log_line("check: races on shared arrays are not looked for, nor what tasks do not name, because %s", why_not);

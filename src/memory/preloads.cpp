@@ -1,6 +1,7 @@
 #include "memory/preloads.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/text.hpp"
 #include "memory/page_runs.hpp"
@@ -78,6 +79,26 @@ Status Preloads::start(const void* data, std::span<const Range> ranges, Ticket* 
   PageRun pages = {0, 0};
   if (parts_.cache != nullptr && !section.empty() && start_box(*array, section, pages)) parts_.transport->linger();
   if (ticket != nullptr) *ticket = ticket_of(pages);
+  return {};
+}
+
+Status Preloads::start(const Section& section) {
+  Array* array = nullptr;
+  HIROBA_TRY(parts_.arrays.find(section.address, array));
+  if (section.empty()) return {};
+  Section rising = section;  // the same bytes, by strides that are positive, the largest first
+  rising.address += section.bounds().low;
+  std::vector<std::pair<int64_t, int64_t>> dims;
+  for (int d = 0; d < section.dims; ++d) dims.emplace_back(std::abs(section.stride[d]), section.count[d]);
+  std::sort(dims.rbegin(), dims.rend());
+  rising.dims = 0;
+  for (const auto& [stride, count] : dims) rising.add(count, stride);
+  const char* const last = rising.end() - 1;
+  if (rising.address < array->data || last >= array->data + array->distribution.bytes())
+    return Status::error("the section has an element that is " +
+                         parts_.arrays.explain(rising.address < array->data ? rising.address : last));
+  PageRun pages = {0, 0};
+  if (parts_.cache != nullptr && start_box(*array, rising, pages)) parts_.transport->linger();
   return {};
 }
 

@@ -26,6 +26,8 @@ class Preloads {
   explicit Preloads(MemoryParts& parts) : parts_(parts) {}
 
   Status start(const void* array, std::span<const Range> ranges, Ticket* ticket = nullptr);
+  // A section of any strides, of an array.
+  Status start(const Section& section);
   [[HIROBA_SHOWN]] Status start_bytes(const void* address, size_t bytes);
   void wait();  // for all fetches
   void wait(Ticket ticket);

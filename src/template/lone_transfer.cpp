@@ -38,7 +38,7 @@ void for_sections(const Box& to, const Box& from, size_t element, const Visit& v
 }  // namespace
 
 Status LoneTransfer::start(const World& world, const Team& executing, Direction direction, const TransferSide& to,
-                           const TransferSide& from, size_t element, const Finder& find) {
+                           const TransferSide& from, size_t element, const Finder& find, const Fetcher& fetch) {
   world_ = &world, direction_ = direction, element_ = element;
   mover_.start(world);
   const std::vector<int> ranks = with_nodes_of(executing, {&to, &from});
@@ -56,7 +56,10 @@ Status LoneTransfer::start(const World& world, const Team& executing, Direction 
   SharedPositions positions(source, target);
   for (int m = 0; m < team.count; ++m) {
     const int giver = reads ? m : own, taker = reads ? own : m;
-    if (!source.takes_part(giver) || !target.takes_part(taker) || !source.gives_to(giver, taker, may_give)) continue;
+    if (!source.takes_part(giver) || !target.takes_part(taker)) continue;
+    const bool gives = to.common && !reads ? m == own && source.first_giver(own, may_give) == own
+                                           : source.gives_to(giver, taker, may_give);
+    if (!gives) continue;
     const SideOfTeam::Positions both = positions.of(giver, taker);
     if (std::any_of(both.begin(), both.end(), [](const auto* list) { return list->empty(); })) continue;
     if (m != own) {
@@ -64,7 +67,11 @@ Status LoneTransfer::start(const World& world, const Team& executing, Direction 
       HIROBA_TRY(find(team.rank(m), offset));
       parts[m] = world.base + offset;
     }
-    move(target.box(both, taker), source.box(both, giver), team.rank(m), m == own, to.layout != from.layout);
+    const Box to_box = target.box(both, taker), from_box = source.box(both, giver);
+    if (to.common || from.common)
+      for_sections(to_box, from_box, element,
+                   [&](const Section& at, const Section& of) { fetch(to.common ? at : of); });
+    move(to_box, from_box, team.rank(m), m == own, to.layout != from.layout);
   }
   if (!reads)
     for (const Kept& each : kept_)

@@ -18,12 +18,14 @@ class LoneTransfer {
   enum class Direction { in, out };
   // Finds the part of the array on the other side, at a rank, as an offset.
   using Finder = std::function<Status(int rank, uint64_t& offset)>;
+  // Starts to bring memory that all ranks have in common, before it is used.
+  using Fetcher = std::function<void(const Section& section)>;
 
   // in: reads what this rank owns of `to`, from any ranks. out: writes what this rank has of `from`, to any ranks; if
   // several ranks of `executing` have the same elements, one of them does. Fails if a rank that does not execute this
   // has elements of the side here.
   Status start(const World& world, const Team& executing, Direction direction, const TransferSide& to,
-               const TransferSide& from, size_t element, const Finder& find);
+               const TransferSide& from, size_t element, const Finder& find, const Fetcher& fetch);
   bool done() const { return under_way_.left.load(std::memory_order_acquire) == 0; }
   // Waits; then what it has read is in its place, and what it has written has arrived.
   void finish();

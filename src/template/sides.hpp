@@ -26,6 +26,7 @@ struct TransferSide {
   std::vector<Dim> dims;
   std::vector<int> order = {};        // of its dimensions, the outermost first; empty: as they are
   std::span<char* const> parts = {};  // that of each member of the team; empty: this rank does not reach them
+  bool common = false;                // memory: all members have the same bytes
 };
 
 // Elements in a rank's memory: the runs of each dimension, from `data` on.

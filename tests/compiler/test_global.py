@@ -13,8 +13,9 @@ from global_calls import program as calls
 from global_forms import FILES as LATER_FILES
 from global_forms import PROGRAMS as MORE
 from global_programs import program
+from global_shared import PROGRAMS as SHARED
 
-PROGRAMS = MORE | CALLS
+PROGRAMS = MORE | CALLS | SHARED
 
 FORMS = """#include <stdio.h>
 #include <stdlib.h>
@@ -133,6 +134,7 @@ FILES = {
     '  if (xmpc_node_num() == 0) puts(sum == 9702 ? "OK" : "wrong");\n}\n',
 }
 MISUSE_HEAD = """#include <stdlib.h>
+#include <sms.h>
 #include <xmp.h>
 #pragma xmp nodes p[*]
 #pragma xmp template t[20]
@@ -201,6 +203,10 @@ MISUSE = {
         r"m\.c:\d+: few\[0:2\] = a\[9:2\]: rank 1 has elements of the right side and does not execute this gmove out",
     "\n#pragma xmp gmove in\nc[0:three] = a[0:4];":
         r"m\.c:\d+: c\[0:three\] = a\[0:4\]: the left side of gmove has \[3\], and the right side \[4\]",
+    "\ndouble* far = sms_alloc(sizeof *far, 20, 1);\n#pragma xmp gmove\nfar[18:three] = a[0:three];":
+        r"m\.c:\d+: far\[18:three\] = a\[0:three\]: the section has an element that is .* past the end",
+    "\ndouble* far = c;\n#pragma xmp gmove out\nfar[0:4] = a[0:4];":
+        r"m\.c:\d+: far\[0:4\] = a\[0:4\]: the left side of gmove out is memory of each node; write gmove in",
     "\nxmp_transpose(xmp_desc_of(a), xmp_desc_of(matrix), 0);":
         r"m\.c:\d+: xmp_transpose: array a has 1 dimension, and this call needs 2",
     "\nxmp_transpose(xmp_desc_of(matrix), xmp_desc_of(matrix), 0);":
@@ -349,8 +355,8 @@ class GlobalView(CompilerTest):
             with self.subTest(name):
                 self.write(f"{name}.c", written)
                 self.compiled("--check", "-O1", "-Wall", "-Wextra", "-Werror", "-fopenmp", f"{name}.c", "-o", name)
-                ended = execute([HIROBARUN, "-n", "3", str(self.folder / name)], self.folder)
-                self.assertEqual((ended.returncode, ended.stdout), (0, "OK\n"), ended.stderr)
+                ended = execute([HIROBARUN, "--check", "-n", "3", str(self.folder / name)], self.folder)
+                self.assertEqual((ended.returncode, ended.stdout, ended.stderr), (0, "OK\n", ""))
 
     def test_explain(self) -> None:
         self.write("e.c", MISUSE_HEAD + "#pragma xmp loop on t[i]\n  for (int i = 0; i < 20; i++) a[i] = which;\n"

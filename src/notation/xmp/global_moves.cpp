@@ -1,6 +1,7 @@
 // gmove of xmp_global.h, with an aligned array on a side: by all nodes together, and by each alone.
 #define SMS_NO_PLACES
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "base/log.hpp"
@@ -84,37 +85,90 @@ struct Together {
   Sides sides;
 };
 
+// Returns true if a side is memory of a shared array.
+bool in_shared(const xmp_moved& side, const char* call) {
+  if (side.array != nullptr) return false;
+  const Array* const array = process_memory(call).arrays().at(side.address);
+  return array != nullptr && array->parts.stride == 0;  // parts of coarrays belong to one image each
+}
+
+// Starts a transfer of this node. `other`: the array of other nodes; null if all that it moves is here.
+void start(LoneTransfer& out, LoneTransfer::Direction direction, const TransferSide& to, const TransferSide& from,
+           const xmp_aligned* other, size_t element, const char* text, const Call& call) {
+  const std::string where = format("%s: %s", call.place, text);
+  const auto find = [&](int rank, uint64_t& offset) { return find_part(*other, rank, offset, call.place); };
+  const auto fetch = [&](const Section& section) {
+    require_at(process_memory(call.name).preloads().start(section), where.c_str());
+  };
+  const World& world = coarrays(call.name, call.place).collective().world();
+  require_at(out.start(world, executing(), direction, to, from, element, find, fetch), where.c_str());
+}
+
 // A move that this node makes alone. Its sides stay until the end.
 class Lone {
  public:
   Lone(xmp_gmove_mode mode, const xmp_moved& to, const xmp_moved& from, size_t element, const char* text,
        const Call& call)
-      : world_(coarrays(call.name, call.place).collective().world()),
-        sides_(to, from, element, text, call.place, [&](const TransferSide& here, const TransferSide& there) {
+      : sides_(to, from, element, text, call.place, [&](const TransferSide& here, const TransferSide& there) {
           LoneTransfer fetch;
-          start(fetch, LoneTransfer::Direction::in, here, there, from.array, element, text, call.place);
+          start(fetch, LoneTransfer::Direction::in, here, there, from.array, element, text, call);
           fetch.finish();
         }) {
-    if (mode == XMP_GMOVE_OUT && to.array == nullptr)
-      end_job(1, "%s: %s: the left side of gmove out is memory of each node; write gmove in", call.place, text);
     const bool reads = mode == XMP_GMOVE_IN;
+    sides_.target.common = in_shared(to, call.name) && !reads;
+    sides_.source.common = sides_.value.empty() && in_shared(from, call.name);
+    if (!reads && to.array == nullptr && !sides_.target.common)
+      end_job(1, "%s: %s: the left side of gmove out is memory of each node; write gmove in", call.place, text);
     start(transfer, reads ? LoneTransfer::Direction::in : LoneTransfer::Direction::out, sides_.target, sides_.source,
-          reads ? from.array : to.array, element, text, call.place);
+          reads ? from.array : to.array, element, text, call);
   }
 
   LoneTransfer transfer;
 
  private:
-  void start(LoneTransfer& out, LoneTransfer::Direction direction, const TransferSide& to, const TransferSide& from,
-             const xmp_aligned* other, size_t element, const char* text, const char* place) const {
-    const auto find = [&](int rank, uint64_t& offset) { return find_part(*other, rank, offset, place); };
-    const std::string where = format("%s: %s", place, text);
-    require_at(out.start(world_, executing(), direction, to, from, element, find), where.c_str());
-  }
-
-  const World& world_;
-  const Sides sides_;
+  Sides sides_;
 };
+
+// ---- shared arrays -------------------------------------------------------------------------------------------------
+
+// Returns true if all nodes name the same memory. Collective.
+bool agree(const xmp_moved& side, const Call& call) {
+  struct Named {
+    const void* address;
+    int64_t dims;
+    std::array<int64_t, XMP_DIMS> length, stride;
+    bool operator==(const Named&) const = default;
+  };
+  Named own = {side.address, side.dims, {}, {}};
+  std::copy_n(side.length, side.dims, own.length.begin());
+  std::copy_n(side.stride, side.dims, own.stride.begin());
+  TeamOperations& teams = coarrays(call.name, call.place).collective().teams();
+  Members other;
+  Members& members = teams.members_of(executing(), other);
+  std::vector<Named> all(static_cast<size_t>(executing().count));
+  require_at(teams.perform(members, plan_allgather(teams.member_of(members), &own, all.data(), sizeof own), call),
+             call.place);
+  return std::all_of(all.begin(), all.end(), [&](const Named& each) { return each == own; });
+}
+
+// Moves elements between an aligned array and a shared one, which all nodes have in common: each node copies what it
+// owns of the aligned one. The nodes synchronise before, so that it reads what others have written, and afterwards.
+// Returns false if no side is such an array: where each node names memory of its own in one, it gets all elements.
+bool move_shared(const xmp_moved& to, const xmp_moved& from, size_t element, const char* text, const Call& call) {
+  const bool writes = in_shared(to, call.name), reads = in_shared(from, call.name);
+  if (!writes && !reads) return false;
+  synchronise_shared(executing(), call);
+  if (writes && !agree(to, call)) return false;
+  Together move(to, from, element, text, call);
+  move.sides.target.common = writes;
+  move.sides.source.common = reads && move.sides.value.empty();
+  LoneTransfer transfer;
+  start(transfer, writes ? LoneTransfer::Direction::out : LoneTransfer::Direction::in, move.sides.target,
+        move.sides.source, nullptr, element, text, call);
+  transfer.finish();
+  synchronise_shared(executing(), call);
+  return true;
+}
 
 class LoneRequest final : public Request {
  public:
@@ -139,6 +193,7 @@ class LoneRequest final : public Request {
 XMP_EXPORT void xmp_gmove_global(const xmp_moved* to, const xmp_moved* from, size_t element, const char* text,
                                  const char* place) {
   const Call call = {"xmp_gmove", place};
+  if (move_shared(*to, *from, element, text, call)) return;
   Together move(*to, *from, element, text, call);
   if (move.sides.source.layout != nullptr) move.sides.source.parts = parts_in(executing(), *from->array, call);
   require_at(move.transfer(move.sides.target, move.sides.source).perform(move.teams, call), place);
@@ -147,6 +202,7 @@ XMP_EXPORT void xmp_gmove_global(const xmp_moved* to, const xmp_moved* from, siz
 XMP_EXPORT xmp_request xmp_gmove_global_start(const xmp_moved* to, const xmp_moved* from, size_t element,
                                               const char* text, const char* place) {
   const Call call = {"xmp_gmove_start", place};
+  if (move_shared(*to, *from, element, text, call)) return {0};  // complete
   const Together move(*to, *from, element, text, call);
   auto transfer = std::make_unique<Transfer>(move.transfer(move.sides.target, move.sides.source));
   Transfer& made = *transfer;

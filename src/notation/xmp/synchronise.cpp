@@ -21,6 +21,14 @@ void synchronise(const Team& set, const Call& call) {
   require_at(sync.sync_all(set, call), place_of(call));
 }
 
+void synchronise_shared(const Team& set, const Call& call) {
+  if (set.is_all(sms_nprocs)) return synchronise(set, call);
+  require_all_ranks(call.name);
+  std::vector<int> ranks;
+  for (int m = 0; m < set.count; ++m) ranks.push_back(set.rank(m));
+  require_at(coarrays(call.name, call.place).image_sync().sync_ranks(ranks, call), place_of(call));
+}
+
 namespace {
 
 void set_success(int* status) {

@@ -34,6 +34,8 @@ std::vector<int> ranks_of(const xmp_node_reference& reference, const char* place
 void strides_of(const xmp_nodes& nodes, int stride[]);
 // Executes xmp_sync_all over a set.
 void synchronise(const Team& set, const Call& call);
+// The same for coarrays and shared arrays.
+void synchronise_shared(const Team& set, const Call& call);
 // Returns the set that takes part in a collective operation; empty if this rank does not.
 Team participants(const xmp_node_reference* on, const char* place);
 // Return the rank of the one node of a reference, in the executing set or not; the job ends if there are more. For an

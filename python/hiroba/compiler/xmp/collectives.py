@@ -10,7 +10,7 @@ from ..core.found import Directive
 from ..core.operators import REDUCTIONS
 from ..core.text import split_list
 from .lowering import Gmove
-from .moves import GlobalMoves
+from .moves import GlobalMoves, shared_of
 from .part import Xmp
 from .types import type_code
 from .words import NO_NODES, Clauses
@@ -185,6 +185,9 @@ def gmove(xmp: Xmp, directive: Directive) -> None:
             directive, "gmove stands above an assignment", "write for example #pragma xmp gmove above a[:] = b[:];"
         )
         return
+    left = move.child_by_field_name("left")
+    if left is not None and shared_of(xmp, left) is not None:
+        xmp.unit.covered.append((statement.start_byte, statement.end_byte))  # one node writes an element
     xmp.lowering.aligned_gmove = GlobalMoves(xmp).gmove
     xmp.lowering.gmoves[move.start_byte] = Gmove("XMP_GMOVE" + f"_{mode}" * bool(mode), clauses.id)
     xmp.source.replace(directive.at, directive.end, "")

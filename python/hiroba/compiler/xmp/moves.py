@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from ..core.declared import POINTER
 from ..core.found import Directive
+from ..core.shared import Shared
 from ..core.source import Node, bare, text_of
 from ..core.text import matching, quoted, split_list
 from .aligned import Aligned, known_array
@@ -90,6 +92,21 @@ def dim_of(arrays: Arrays, array: Aligned, ref: Reference, d: int) -> tuple[str,
     return base, f"xmp_length({base}, {length}, {by}, {extent}, {d}, {what}, {place})", by
 
 
+def root_of(node: Node) -> Node:
+    """Returns the variable of an element, a section or all of an array."""
+    root = bare(node)
+    while root.type in CHAIN:
+        root = bare(root.child_by_field_name("argument") or root.named_children[0])
+    return root
+
+
+def shared_of(xmp: Xmp, node: Node) -> Shared | None:
+    """Returns the shared array, of SMint or MpC, of which this is an element, a section or all."""
+    root = root_of(node)
+    found = xmp.unit.rewriter.resolve(root) if root.type == "identifier" else None
+    return found if found is not None and not found.codims else None
+
+
 class GlobalMoves:
     """gmove, if one of its sides is an aligned array."""
 
@@ -104,7 +121,7 @@ class GlobalMoves:
         array, source = self._array(arrays, left), self._array(arrays, bare(right))
         if array is None and source is None:
             return None
-        if how.mode == "XMP_GMOVE_OUT" and array is None:
+        if how.mode == "XMP_GMOVE_OUT" and array is None and self._is_private(arrays, left):
             text = f"`{arrays.written(left)}` on the left of gmove out is memory of each node"
             arrays.error(node.start_byte, text, "write gmove in, by which each node reads what it needs")
             return "0"
@@ -128,6 +145,8 @@ class GlobalMoves:
                 if how.mode == "XMP_GMOVE_IN"
                 else "by each node alone: it writes what it owns of the right side"
             )
+        if any(shared_of(self.xmp, side) is not None for side in (left, right)) and how.mode == "XMP_GMOVE":
+            explained = "by all nodes together: each copies what it owns, between two barriers"
         arrays.say(node, f"is moved {explained}: {function}")
         what, place = quoted(arrays.written(node)), arrays.place(node.start_byte)
         before = " ".join([*to[0], *given[0]])
@@ -135,6 +154,14 @@ class GlobalMoves:
         if how.id:
             call = f'xmp_async({how.id}, {call}, "gmove", {place})'
         return f"__extension__({{ {before}{check} {call}; }})"
+
+    def _is_private(self, arrays: Arrays, left: Node) -> bool:
+        """Returns true if the memory of a side is certainly that of one node: no pointer and no shared variable."""
+        root = root_of(left)
+        kind = arrays.reader.type_of(root)
+        if shared_of(self.xmp, left) is not None or kind is None or root.type != "identifier":
+            return False
+        return POINTER not in kind.derived
 
     def _element(self, arrays: Arrays, array: Aligned | None, node: Node) -> str | None:
         if array is not None:
@@ -176,7 +203,11 @@ class GlobalMoves:
             return None
         if element is not None and not ref.rank:  # a value, which is converted
             value = f"const __typeof__({element}) xmp_value = {arrays.render(node)};"
-            return [value], "&(const xmp_moved){.address = (void*)&xmp_value}"
+            address = "&xmp_value"
+            if shared_of(self.xmp, inner) is not None and not ref.bits:  # its value is that after a barrier
+                same = f"__builtin_types_compatible_p(__typeof__({element}), __typeof__({arrays.render(node)}))"
+                address = f"({same} ? (void*)&{arrays.render(inner)} : (void*)&xmp_value)"
+            return [value], f"&(const xmp_moved){{.address = (void*){address}}}"
         operand = arrays.prepare(ref)
         zeros = ", ".join(["0"] * len(operand.counts)) or "0"
         ones = ", ".join(["1"] * len(operand.counts)) or "0"

@@ -1,0 +1,217 @@
+"""Programs that move elements between aligned arrays and arrays of the other models: SMint, MpC, sms.h and the heap."""
+
+# Sections of any steps, dimensions that one side does not have, copies, elements, and moves by some of the nodes.
+SMINT = """#include <smint.h>
+#include <sms.h>
+#include <stdio.h>
+#include <xmp.h>
+#define N 30
+#define M 11
+#pragma SMint shared ::[NPROCS][](0,NPROCS)
+double s[N][M];
+#pragma SMint shared ::[](0,1)
+int few[8];
+#pragma SMint shared ::[](0,1)
+double x[1];
+#pragma xmp nodes p[*]
+#pragma xmp nodes g[*][*]
+#pragma xmp template t[N]
+#pragma xmp template w[N]
+#pragma xmp template u[N][M]
+#pragma xmp distribute t[block] onto p
+#pragma xmp distribute w[cyclic(2)] onto p
+#pragma xmp distribute u[cyclic][block] onto g
+double a[N], b[N][M], copies[N];
+int c[N];
+#pragma xmp align a[i] with t[i]
+#pragma xmp align b[i][j] with u[i][j]
+#pragma xmp align copies[i] with u[i][*]
+#pragma xmp align c[i] with w[i]
+static int wrong;
+static void part(double (*rows)[M], int count) {
+#pragma xmp gmove
+  rows[0:count][2] = a[N - 1:count:-1];
+#pragma xmp gmove
+  a[0:count] = rows[0:count][2];
+}
+int main(void) {
+  int n = xmp_num_nodes(), me = xmpc_node_num();
+#pragma xmp loop (i, j) on u[i][j]
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < M; j++) b[i][j] = 100 * i + j;
+#pragma xmp loop on t[i]
+  for (int i = 0; i < N; i++) a[i] = i;
+#pragma xmp loop on w[i]
+  for (int i = 0; i < N; i++) c[i] = -i;
+#pragma xmp loop (i) on u[i][*]
+  for (int i = 0; i < N; i++) copies[i] = 1000 + i;
+#pragma xmp gmove
+  s[:][:] = b[:][:];
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < M; j++) wrong += s[i][j] != 100 * i + j;
+#pragma SMint parallel for
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < M; j++) s[i][j] += 0.5;
+#pragma xmp gmove
+  b[N - 1:N:-1][0:4:3] = s[:][M - 1:4:-2];
+  double all[N][M], line[N];
+#pragma xmp gmove
+  all[:][:] = b[:][:];
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < M; j++)
+      wrong += all[i][j] != (j % 3 ? 100 * i + j : 100 * (N - 1 - i) + M - 1 - j / 3 * 2 + 0.5);
+#pragma xmp gmove
+  s[:][3] = copies[:];
+#pragma xmp gmove
+  a[N - 1:N:-1] = s[:][3];
+#pragma xmp gmove
+  line[:] = a[:];
+  for (int i = 0; i < N; i++) wrong += line[i] != 1000 + N - 1 - i || s[i][3] != 1000 + i;
+  part(&s[4], 5);
+  for (int i = 0; i < 5; i++) wrong += s[4 + i][2] != 1000 + i;
+#pragma xmp gmove async(3)
+  few[0:8] = c[1:8:3];
+#pragma xmp wait_async(3)
+  for (int i = 0; i < 8; i++) wrong += few[i] != -1 - 3 * i;
+#pragma xmp gmove
+  few[1:3] = c[7];
+#pragma xmp gmove
+  x[0] = a[N - 2];
+#pragma xmp gmove
+  few[7] = c[2];
+  wrong += few[0] != -1 || few[1] != -7 || few[3] != -7 || few[4] != -13 || few[7] != -2 || x[0] != 1001;
+#pragma xmp barrier
+  if (me == n - 1) x[0] = 8, few[5] = 9;
+#pragma xmp gmove
+  a[3] = x[0];
+#pragma xmp gmove
+  a[8:2] = few[5];
+#pragma xmp gmove
+  line[:] = a[:];
+  wrong += line[3] != 8 || line[8] != 9 || line[9] != 9;
+#pragma xmp barrier
+  for (int node = 0; node < n; node++) {
+#pragma xmp task on p[node]
+    {
+      int first = node * ((N + n - 1) / n);
+      if (first < N) {
+#pragma xmp gmove out
+        s[first:1][0] = a[first:1];
+#pragma xmp gmove in
+        a[first:1] = s[first:1][1];
+      }
+#pragma xmp gmove in
+      s[node][4:2] = copies[N - 2:2];
+    }
+#pragma xmp barrier
+    wrong += s[node][4] != 998 + N || s[node][5] != 999 + N;
+  }
+#pragma xmp gmove
+  all[:][0] = a[:];
+  for (int node = 0; node < n; node++) {
+    int first = node * ((N + n - 1) / n);
+    if (first < N) wrong += all[first][0] != s[first][1] || s[first][0] != line[first];
+  }
+  /* Here each node has its own row, so each gets all. */
+#pragma xmp barrier
+#pragma xmp gmove
+  s[me][0:5] = a[10:5];
+  for (int j = 0; j < 5; j++) wrong += s[me][j] != all[10 + j][0];
+#pragma xmp barrier
+  for (int node = 0; node < n; node++)
+    for (int j = 0; j < 5; j++) wrong += s[node][j] != all[10 + j][0];
+#pragma xmp barrier
+#pragma xmp reduction(+:wrong)
+  if (me == 0) puts(wrong ? "wrong" : "OK");
+  return wrong != 0;
+}
+"""
+# Pointers to shared arrays, of any distribution; objects of the heap; and moves by nodes of a task together.
+POINTERS = """#include <sms.h>
+#include <stdio.h>
+#include <xmp.h>
+#define N 24
+#pragma xmp nodes p[*]
+#pragma xmp nodes some[1]=p[0:1]
+#pragma xmp template t[N][N]
+#pragma xmp template k[N]
+#pragma xmp distribute t[*][block] onto p
+#pragma xmp distribute k[cyclic] onto some
+int a[N][N];
+double b[N];
+#pragma xmp align a[i][j] with t[i][j]
+#pragma xmp align b[i] with k[i]
+int main(void) {
+  int n = xmp_num_nodes(), wrong = 0, line[N];
+  int dim[] = {N, N, -1}, div[] = {n, 1, -1};
+  int(*s)[N] = sms_mapalloc(dim, div, sizeof(int), 0, n);
+  int* last = sms_alloc(sizeof(int), N, n - 1);
+  double* mine = sms_malloc(N * sizeof *mine);
+#pragma xmp loop (j) on t[*][j]
+  for (int j = 0; j < N; j++)
+    for (int i = 0; i < N; i++) a[i][j] = i * N + j;
+#pragma xmp gmove
+  s[0:N][0:N] = a[:][:];
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) wrong += s[i][j] != i * N + j;
+#pragma xmp barrier
+  for (int i = xmpc_node_num(); i < N; i += n)
+    for (int j = 0; j < N; j++) s[i][j] = -s[i][j];
+#pragma xmp gmove
+  a[:][:] = s[0:N][0:N];
+#pragma xmp gmove
+  last[0:N] = a[5][:];
+#pragma xmp gmove
+  line[:] = a[:][7];
+  for (int i = 0; i < N; i++) wrong += line[i] != -i * N - 7 || last[i] != -5 * N - i;
+#pragma xmp task on some[0]
+  {
+    for (int i = 0; i < N; i++) b[i] = i / 2.;
+#pragma xmp gmove
+    mine[0:N] = b[:];
+    for (int i = 0; i < N; i++) mine[i] *= 4;
+#pragma xmp gmove
+    b[:] = mine[0:N];
+    for (int i = 0; i < N; i++) wrong += b[i] != 2 * i;
+  }
+#pragma xmp barrier
+  sms_mfree(mine);
+#pragma xmp reduction(+:wrong)
+  if (xmpc_node_num() == 0) puts(wrong ? "wrong" : "OK");
+  return wrong != 0;
+}
+"""
+MPC = """#include <mpc.h>
+#include <stdio.h>
+#include <xmp.h>
+#define N 12
+shared double m[N][N]::[NPROCS][1](0,NPROCS);
+#pragma xmp nodes p(*)
+#pragma xmp template t(0:N-1)
+#pragma xmp distribute t(gblock(*)) onto p
+double a[N][N];
+#pragma xmp align a[*][j] with t(j)
+int main(int argc, char** argv) {
+  int sizes[64] = {0}, wrong = 0;
+  mpc_init(&argc, &argv);
+  sizes[NPROCS / 2] = N;
+#pragma xmp template_fix(gblock(sizes)) t(0:N-1)
+#pragma xmp loop on t(j)
+  for (int j = 0; j < N; j++)
+    for (int i = 0; i < N; i++) a[i][j] = i - j;
+#pragma xmp gmove
+  m[:][:] = a[:][:];
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) wrong += m[i][j] != i - j;
+#pragma xmp gmove
+  a[0:4][:] = m[8:4][:];
+#pragma xmp loop on t(j)
+  for (int j = 0; j < N; j++)
+    for (int i = 0; i < 4; i++) wrong += a[i][j] != i + 8 - j;
+#pragma xmp reduction(+:wrong)
+  if (MYPID == 0) puts(wrong ? "wrong" : "OK");
+  mpc_exit();
+  return 0;
+}
+"""
+PROGRAMS = {"shared_smint": SMINT, "shared_pointers": POINTERS, "shared_mpc": MPC}
