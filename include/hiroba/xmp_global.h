@@ -256,6 +256,15 @@ void xmp_gmove_alone(enum xmp_gmove_mode mode, const xmp_moved* to, const xmp_mo
 xmp_request xmp_gmove_alone_start(enum xmp_gmove_mode mode, const xmp_moved* to, const xmp_moved* from, size_t element,
                                   const char* text, const char* place);
 
+/* The elements of an aligned array that this image has, without its shadow, for xmp_bcast and xmp_reduction_section;
+ * ends the job if an image of `on` has others. `what` is for messages. */
+xmp_section xmp_copies(const xmp_aligned* a, const xmp_node_reference* on, const char* what, const char* place);
+/* xmp_reduction of elements that do not follow each other. A started one is complete then. */
+void xmp_reduction_section(const xmp_section* data, size_t element, enum xmp_type type, enum xmp_operator op,
+                           const xmp_node_reference* on, const char* place);
+xmp_request xmp_reduction_section_start(const xmp_section* data, size_t element, enum xmp_type type,
+                                        enum xmp_operator op, const xmp_node_reference* on, const char* place);
+
 /* ---- calls on aligned arrays (collective over the executing set, which has all nodes of them; blocking) ---------- */
 
 /* Arguments are xmp_desc_of(a). Arrays may be distributed in any way, each in its own; elements of all have one type.

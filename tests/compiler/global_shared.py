@@ -1,4 +1,5 @@
-"""Programs that move elements between aligned arrays and arrays of the other models: SMint, MpC, sms.h and the heap."""
+"""Programs that move elements between aligned arrays and arrays of the other models (SMint, MpC, sms.h and the heap),
+and between the copies of aligned arrays."""
 
 # Sections of any steps, dimensions that one side does not have, copies, elements, and moves by some of the nodes.
 SMINT = """#include <smint.h>
@@ -214,4 +215,55 @@ int main(int argc, char** argv) {
   return 0;
 }
 """
-PROGRAMS = {"shared_smint": SMINT, "shared_pointers": POINTERS, "shared_mpc": MPC}
+# reduction and bcast of arrays of which some nodes have copies, with a shadow, cyclic, whole, and a member.
+REPLICATED = """#include <stdio.h>
+#include <xmp.h>
+#define N 7
+#pragma xmp nodes p[*][*]
+#pragma xmp template t[N][N]
+#pragma xmp distribute t[block][cyclic] onto p
+double a[N], b[N], a2[N][3];
+int c[4];
+struct { long v[N]; } m;
+#pragma xmp align a[i] with t[i][*]
+#pragma xmp shadow a[1]
+#pragma xmp align a2[i][*] with t[i][*]
+#pragma xmp shadow a2[1][0]
+#pragma xmp align b[j] with t[*][j]
+#pragma xmp align c[*] with t[*][*]
+#pragma xmp align m.v[j] with t[*][j]
+static int wrong;
+int main(void) {
+  int me = xmpc_node_num(), at[2], size[2];
+  xmp_nodes_index(xmp_desc_of(p), 1, &at[0]), xmp_nodes_index(xmp_desc_of(p), 2, &at[1]);
+  xmp_nodes_size(xmp_desc_of(p), 1, &size[0]), xmp_nodes_size(xmp_desc_of(p), 2, &size[1]);
+#pragma xmp loop (i) on t[i][*]
+  for (int i = 0; i < N; i++) {
+    a[i] = i + 100 * at[1];
+    for (int k = 0; k < 3; k++) a2[i][k] = at[1] * k + i;
+  }
+#pragma xmp loop (j) on t[*][j]
+  for (int j = 0; j < N; j++) b[j] = j + 10 * at[0], m.v[j] = at[0] == 1;
+  for (int k = 0; k < 4; k++) c[k] = me + k;
+#pragma xmp reduction(+:a) on p[*][:]
+#pragma xmp reduction(max:a2, c) on p[*][:] async(1)
+#pragma xmp bcast(b, m.v) from p[0][*] on p[:][*]
+#pragma xmp wait_async(1)
+#pragma xmp bcast(c) from p[0][0]
+#pragma xmp loop (i) on t[i][*]
+  for (int i = 0; i < N; i++) {
+    wrong += a[i] != i * size[1] + 100 * size[1] * (size[1] + 1) / 2;
+    for (int k = 0; k < 3; k++) wrong += a2[i][k] != size[1] * k + i;
+  }
+#pragma xmp loop (j) on t[*][j]
+  for (int j = 0; j < N; j++) wrong += b[j] != j + 10 || m.v[j] != 1;
+  for (int k = 0; k < 4; k++) wrong += c[k] != size[1] - 1 + k;
+#pragma xmp reduction(&&:c) async(2)
+#pragma xmp wait_async(2)
+  for (int k = 0; k < 4; k++) wrong += !c[k] != !(size[1] - 1 + k);
+#pragma xmp reduction(+:wrong)
+  if (me == 0) puts(wrong ? "wrong" : "OK");
+  return wrong != 0;
+}
+"""
+PROGRAMS = {"shared_smint": SMINT, "shared_pointers": POINTERS, "shared_mpc": MPC, "replicated": REPLICATED}

@@ -207,6 +207,8 @@ MISUSE = {
         r"m\.c:\d+: far\[18:three\] = a\[0:three\]: the section has an element that is .* past the end",
     "\ndouble* far = c;\n#pragma xmp gmove out\nfar[0:4] = a[0:4];":
         r"m\.c:\d+: far\[0:4\] = a\[0:4\]: the left side of gmove out is memory of each node; write gmove in",
+    "\n#pragma xmp reduction(+:a)\n":
+        r"m\.c:\d+: reduction of a, of which rank \d has other elements than rank \d; .* such as `on p\[\*\]\[:\]`",
     "\nxmp_transpose(xmp_desc_of(a), xmp_desc_of(matrix), 0);":
         r"m\.c:\d+: xmp_transpose: array a has 1 dimension, and this call needs 2",
     "\nxmp_transpose(xmp_desc_of(matrix), xmp_desc_of(matrix), 0);":

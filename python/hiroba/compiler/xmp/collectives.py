@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from ..core.arithmetic import name_of
 from ..core.found import Directive
 from ..core.operators import REDUCTIONS
-from ..core.text import split_list
+from ..core.text import quoted, split_list
+from .aligned import Aligned
 from .lowering import Gmove
 from .moves import GlobalMoves, shared_of
 from .part import Xmp
@@ -55,6 +56,16 @@ def reduction(xmp: Xmp, directive: Directive) -> None:
     clauses = xmp.clauses(directive, rest)
     calls, operator = [], ""
     for argument in join_locations(arguments):
+        copies = copies_of(xmp, directive, argument)
+        if copies is not None:
+            found, array = copies
+            operator = found or operator
+            if operator not in REDUCTIONS or operator.startswith(("first", "last")):
+                name = f"`{operator}` of `{array.name}`" if operator else f"a reduction of `{array.name}`"
+                xmp.error(directive, f"{name}, an aligned array", "write reduction(max:a), or another operator of it")
+                return
+            calls.append(copied(xmp, directive, array, "reduction", REDUCTIONS[operator].xmp, clauses))
+            continue
         made = reduced(xmp, directive, operator, argument)
         if made is None:
             return
@@ -64,6 +75,25 @@ def reduction(xmp: Xmp, directive: Directive) -> None:
         xmp.error(directive, "this reduction names no variable", "write reduction(+:x)")
         return
     write_calls(xmp, directive, calls, clauses)
+
+
+def copies_of(xmp: Xmp, directive: Directive, argument: str) -> tuple[str, Aligned] | None:
+    """Reads `+: a`, or `a` alone, if a is an aligned array."""
+    found = re.fullmatch(r"\s*(?:([-+*&|^]+|\w+)\s*:)?\s*(\w+(?:\s*\.\s*\w+)?)\s*", argument)
+    array = xmp.aligned.of_name("".join(found[2].split()), directive.at) if found is not None else None
+    return ((found[1] or "").lower(), array) if found is not None and array is not None else None
+
+
+def copied(xmp: Xmp, directive: Directive, array: Aligned, name: str, operator: str, clauses: Clauses) -> str:
+    """Returns the C of a reduction or bcast of an aligned array, of which the nodes have copies."""
+    place, size = xmp.place(directive), f"sizeof {array.element}"
+    own = f"const xmp_section xmp_own = xmp_copies(&{array.descriptor}, {clauses.on}, {quoted(name)}, {place});"
+    if name == "bcast":
+        call, words = "xmp_bcast", f"&xmp_own, {size}, {clauses.from_}, {clauses.on}, {place}"
+    else:
+        call = "xmp_reduction_section"
+        words = f"&xmp_own, {size}, {type_code(array.element)}, {operator}, {clauses.on}, {place}"
+    return f"{{ {own} {call_or_start(xmp, directive, call, words, clauses)} }}"
 
 
 @dataclass(frozen=True)
@@ -151,6 +181,10 @@ def bcast(xmp: Xmp, directive: Directive) -> None:
     clauses = xmp.clauses(directive, rest)
     calls = []
     for argument in arguments:
+        copies = copies_of(xmp, directive, argument)
+        if copies is not None:
+            calls.append(copied(xmp, directive, copies[1], "bcast", "", clauses))
+            continue
         found = xmp.variable(directive, argument)
         if found is None:
             return

@@ -140,7 +140,9 @@ class Lowering(ABC):
             self.error(
                 node.start_byte,
                 f"`{self.written(node)}` is a section of an aligned array, of which each node has a part",
-                "put it below #pragma xmp gmove, or write a loop",
+                "put it below #pragma xmp gmove, or write a loop"
+                if self.anchor is None
+                else "name one element, or the array as a whole in a directive reduction or bcast of its own",
             )
             return None
         return found
