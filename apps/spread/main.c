@@ -172,6 +172,7 @@ int main(int argc, char** argv) {
     for (int d = 0; d < hiroba_device_count() && r == hiroba_team_rank(machine); ++d)
       measure_all(d, n, (int64_t)mebibytes * 1048576 / PIECES, repeat, seconds);
   }
+  hiroba_team_free(&machine);
   sms_shutdown();
   return 0;
 }

@@ -97,7 +97,7 @@ static void stays(hiroba_stream s) {
     hiroba_device_launch(&add_kernel, s, uses, 2, &one, sizeof one);
     hiroba_device_overload(&out, s, NULL);
     hiroba_stream_wait(s);
-    for (int64_t i = 0; i < ROWS * COLUMNS; ++i) expect(copy[i], (*m)[i] + round, "stays", i);
+    for (int64_t i = 0; i < ROWS * COLUMNS; ++i) expect(copy[i], m[i / COLUMNS][i % COLUMNS] + round, "stays", i);
     sms_barrier();
   }
   hiroba_device_drop(&out, s);

@@ -28,7 +28,7 @@ foreach(line ${device_tests})
   with(programs.devices.${name} TIMEOUT=30 DEVICES=host:${count} ${words})
 endforeach()
 # What they have moved, as --stats tells.
-set(moved "devices: [0-9.]+ MiB preloaded, [0-9.]+ KiB found unchanged, [0-9.]+ MiB overloaded, ")
+set(moved "devices: [0-9.]+ MiB preloaded, [0-9.]+ (KiB|B) found unchanged, [0-9.]+ MiB overloaded, ")
 string(APPEND moved "[0-9.]+ (KiB|B) of these without buffers, [0-9.]+ KiB forwarded")
 add_test(NAME programs.devices.stats COMMAND bash ${CMAKE_SOURCE_DIR}/cmake/expect.sh ".*rank 1: ${moved}.*"
   bash -c "exec \"$0\" \"$@\" 2>&1" $<TARGET_FILE:hirobarun> -n 2 --nodes 2 --devices host:2 --stats

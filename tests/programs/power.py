@@ -118,7 +118,7 @@ class Power(unittest.TestCase):
         self.assertIn("package-0, package-0/dram", table.nodes[0])
         # A rank that computes loses no more than this to the thread that samples.
         cost = re.search(r"a sample every 20 ms takes \d+ us, ([\d.]+) % of one core", table.nodes[1])
-        self.assertLess(float(cost[1]), 0.5)  # type: ignore[index]
+        self.assertLess(float(cost[1]), 5 if "HIROBA_SANITIZED" in os.environ else 0.5)  # type: ignore[index]
         work = table.row("region work", 0)
         self.assertEqual(work.times, "1")
         self.assertAlmostEqual(work.joules, 30, delta=2)
@@ -258,7 +258,8 @@ class Power(unittest.TestCase):
 
             def told(standin: str) -> str:
                 library = BUILD / "tests" / "programs" / "ipmi_standin.so"
-                return self.sources(Path(folder), LD_PRELOAD=str(library), IPMI_STANDIN=standin)
+                order = "verify_asan_link_order=0"  # with sanitizers, their library need not come first
+                return self.sources(Path(folder), LD_PRELOAD=str(library), IPMI_STANDIN=standin, ASAN_OPTIONS=order)
 
             out = told("412")
             self.assertRegex(out, r"ipmi77 +IPMI +machine +412.00 W \(integrated, tells 1 W, updated every 1000.0 ms\)")

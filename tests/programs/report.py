@@ -408,7 +408,7 @@ class Files(Reports):
 class Page(Reports):
     """In a browser."""
 
-    SECTIONS = ("advice", "time", "path", "places", "timeline", "arrays", "bytes", "energy", "settings")
+    SECTIONS = ("advice", "time", "path", "places", "locks", "timeline", "arrays", "bytes", "energy", "settings")
 
     def browse(self, page: Path, *words: str, part: str = "") -> subprocess.CompletedProcess[str]:
         browser = shutil.which("chromium")

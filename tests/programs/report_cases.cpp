@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -93,6 +94,16 @@ void lock_contention(bool remedied) {
   }
   mine = sms_reduce_double(mine, SMS_SUM);
   sms_barrier();
+}
+
+// Each for a time of 10 ms: alone, shared by all ranks, and if it is free.
+void held_locks(bool /*remedied*/) {
+  constexpr int times = 5, microseconds = 10000;
+  for (int i = 0; i < times; ++i) sms_lock(5), usleep(microseconds), sms_unlock(5);
+  for (int i = 0; i < times; ++i) sms_lock_shared(6), usleep(microseconds), sms_unlock_shared(6);
+  sms_barrier();
+  for (int i = 0; i < times && sms_rank == 0; ++i)
+    if (sms_trylock(7) == 1) usleep(microseconds), sms_unlock(7);
 }
 
 void load_imbalance(bool remedied) {
@@ -230,15 +241,20 @@ void killed(bool) {
   sms_barrier();
 }
 
-// A chain of 16 tasks, twice as many tasks beside it, twice.
+// A chain of 16 tasks, twice as many shorter ones beside it, twice.
 void chain(bool) {
   double* const b = doubles(64, true, "B");
+  static std::atomic<int> created = 0;  // a task whose turn has come before it is created is in no chain
   for (int phase = 0; phase < 2; ++phase) {
     for (int i = 0; i < 16; ++i) {
-      hiroba::task(hiroba::inout(b, size_t{1}), [] { compute(200); });
+      hiroba::task(hiroba::inout(b, size_t{1}), [phase] {
+        while (created <= phase) usleep(100);
+        compute(1200);
+      });
       for (int k = 1; k <= 2; ++k)
         hiroba::task(hiroba::inout(b + (2 * i + k) * page_doubles, size_t{1}), [] { compute(200); });
     }
+    ++created;
     hiroba::taskwait();
   }
 }
@@ -264,6 +280,7 @@ constexpr struct {
 } cases[] = {{"false_sharing", false_sharing},
              {"missing_preload", missing_preload},
              {"lock_contention", lock_contention},
+             {"held_locks", held_locks},
              {"load_imbalance", load_imbalance},
              {"slow_rank", slow_rank},
              {"worst_placement", worst_placement},

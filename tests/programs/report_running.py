@@ -50,8 +50,20 @@ class Traces(Reports):
         data = self.data("chain", ranks=1, nodes=1)
         rank = data["ranks"][0]
         self.assertEqual((rank["tasks"], rank["chain"]), (96, 32))
-        self.assertAlmostEqual(rank["seconds"]["chain"] / rank["seconds"]["tasks"], 1 / 3, delta=0.15)
+        self.assertAlmostEqual(rank["seconds"]["chain"] / rank["seconds"]["tasks"], 3 / 4, delta=0.2)
         self.assertIn("report_cases.cpp", data["path"]["tasks"][0]["place"])
+
+    def test_held_locks(self) -> None:
+        sites = [site for site in self.data("held_locks")["sites"] if site["kind"] == "lock"]
+        for lock, call, ranks in ((5, "sms_lock(5)", 2), (6, "sms_lock_shared(6)", 2), (7, "sms_trylock(7)", 1)):
+            found = [site for site in sites if site["lock"] == lock]
+            self.assertEqual([site["count"] for site in found], ranks * [5])
+            for site in found:
+                self.assertIn(f"report_cases.cpp:{line_of(call)}", site["place"])
+                self.assertTrue(0.05 <= site["held"] < 0.3, site)
+                self.assertEqual(site["amount"], 0)
+        first = sum(site["seconds"] for site in sites if site["lock"] == 5)
+        self.assertGreater(first, 0.04)  # one rank waits while the other one holds it
 
     def test_perfetto(self) -> None:
         file = self.folder / "run.perfetto.json"

@@ -32,6 +32,7 @@ class Place:
     amount: int = 0
     ordered: int = 0
     seconds: float = 0
+    held: float = 0  # seconds
     by_rank: dict[int, float] = field(default_factory=dict)
     waited_for: dict[int, float] = field(default_factory=dict)
 
@@ -74,6 +75,7 @@ class Report:
             place.amount += site["amount"]
             place.ordered += site.get("ordered", 0)
             place.seconds += site["seconds"]
+            place.held += site.get("held", 0)
             place.by_rank[site["rank"]] = place.by_rank.get(site["rank"], 0) + site["seconds"]
             for rank, seconds in site["waited_for"].items():
                 place.waited_for[int(rank)] = place.waited_for.get(int(rank), 0) + seconds

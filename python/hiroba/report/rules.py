@@ -229,13 +229,15 @@ def lock_contention(report: Report, limit: float) -> Iterator[Finding]:
             by_lock.setdefault(place.lock, []).append(place)
     for lock, places in by_lock.items():
         seconds, count = sum(p.seconds for p in places), sum(p.count for p in places)
+        held = sum(p.held for p in places)
         if report.active_share(seconds) < limit or report.with_processor(places) < LEAST_LOST:
             continue
         yield Finding(
             report.active_share(seconds),
             report.active_share(seconds),
             f"{percent(report.active_share(seconds))} of the time outside of collective calls is waiting for lock "
-            f"{lock}, most at {most_at(places)}: {count:,} times, {1e6 * seconds / count:,.0f} us each",
+            f"{lock}, most at {most_at(places)}: {count:,} times, {1e6 * seconds / count:,.0f} us each; "
+            f"it is held for {1e6 * held / count:,.0f} us each",
             "hold the lock for less time, take several locks that each protect a part, or add up in each rank and "
             "combine once by a reduction (sms_sum)",
             most_at(places),

@@ -180,8 +180,14 @@ void note_barrier(const char* call, double begin, double end, int last, double c
   if (waited_for > least->nanoseconds) *least = {waited_for, last};
 }
 
-void note_lock(int lock, const char* call, double begin, double end) {
-  note_wait(calling_site(SiteKind::lock, static_cast<uint32_t>(lock), call), 0, begin, end);
+SiteRecord* note_lock(int lock, const char* call, double begin, double end) {
+  SiteRecord* const site = calling_site(SiteKind::lock, static_cast<uint32_t>(lock), call);
+  note_wait(site, 0, begin, end);
+  return site;
+}
+
+void note_held(SiteRecord* site, double seconds) {
+  if (site != nullptr) add(site->amount, nanoseconds(seconds));
 }
 
 void note_coherence(const char* call, double begin, double end) {

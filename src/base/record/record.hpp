@@ -21,7 +21,8 @@ namespace hiroba {
 enum class SiteKind : uint32_t { none, fault, barrier, collective, lock, task, region, copy, coherence };
 inline constexpr size_t site_kinds = 9;
 
-// A place of the program, and what has been done there. amount: of faults, pages; of collective operations, bytes.
+// A place of the program, and what has been done there. amount: of faults, pages; of collective operations, bytes; of
+// locks, the nanoseconds that they were held.
 struct SiteRecord {
   static constexpr uint32_t no_detail = UINT32_MAX;
   std::atomic<uint64_t> key;
@@ -158,7 +159,10 @@ inline int site_number(const SiteRecord* site) {
 void note_operation(const char* call, const char* place, size_t bytes, const char* way, double begin, double end);
 // `last` came last, at `came`; 0: it is not known of all ranks when they came.
 void note_barrier(const char* call, double begin, double end, int last, double came);
-void note_lock(int lock, const char* call, double begin, double end);
+// `lock`: -1: of what is called once. Returns the place at which it is taken, for note_held() at its end; null: it
+// found no room.
+SiteRecord* note_lock(int lock, const char* call, double begin, double end);
+void note_held(SiteRecord* site, double seconds);
 void note_coherence(const char* call, double begin, double end);
 void note_fault(const void* code, uint32_t array, uint64_t page, uint64_t pages, double begin, double end);
 // This rank has written pages since the last barrier; another rank has written a page before it. Returns whether both

@@ -243,11 +243,13 @@ std::string site_text(const RunRecord& r, const SiteRecord& site, ArrayNumbers& 
   if (kind == SiteKind::fault && site.detail < arrays_of(r))
     out += format("\"array\":%zu,", numbers.of(r.arrays[site.detail]));
   if (kind == SiteKind::lock && site.detail != SiteRecord::no_detail) out += format("\"lock\":%u,", site.detail);
+  if (kind == SiteKind::lock) out += format("\"held\":%.6g,", 1e-9 * static_cast<double>(site.amount.load()));
   if (kind == SiteKind::fault) out += format("\"ordered\":%lu,", site.ordered.load());
   if (kind == SiteKind::collective)
     out +=
         format("\"way\":%s,\"before\":%.6g,", quoted(site.way).c_str(), 1e-9 * static_cast<double>(site.before.load()));
-  out += format("\"count\":%lu,\"amount\":%lu,\"seconds\":%.6g,\"waited_for\":{", site.count.load(), site.amount.load(),
+  const uint64_t amount = kind == SiteKind::lock ? 0 : site.amount.load();
+  out += format("\"count\":%lu,\"amount\":%lu,\"seconds\":%.6g,\"waited_for\":{", site.count.load(), amount,
                 1e-9 * static_cast<double>(site.nanoseconds.load()));
   const char* before = "";
   for (const SiteRecord::Waited& waited : site.waited) {

@@ -118,36 +118,40 @@ Status Locks::take(int index, int id, const char* call, Beside& beside) {
                                                     what));
     beside.read(parts_, index);
   }
-  waited(id, start, call);
-  took(index, ticket, beside);
+  took(index, ticket, beside, waited(index == id ? id : -1, start, call));
   return {};
 }
 
-void Locks::waited(int id, double start, const char* call) {
-  if (!parts_.times.on) return;
+Locks::Taken Locks::waited(int id, double start, const char* call) {
+  if (!parts_.times.on) return {};
   const double end = seconds_now();
   parts_.times.locks.fetch_add(end - start, std::memory_order_relaxed);
-  if (recording()) note_lock(id, call, start, end);
+  return {recording() ? note_lock(id, call, start, end) : nullptr, end};
+}
+
+void Locks::held(Taken taken) {
+  if (taken.site != nullptr) note_held(taken.site, seconds_now() - taken.at);
 }
 
 Status Locks::try_lock(int id, bool& taken, const char* call) {
   HIROBA_TRY(check(id, false, call));
+  const double start = parts_.times.on ? seconds_now() : 0;
   uint32_t ticket;
   taken = ticket_lock(id).try_acquire(ticket);
   if (!taken) return {};
   Beside beside(parts_);
   beside.read(parts_, id);
   taken = beside.sharers() == 0;
-  if (taken) took(id, ticket, beside);
+  if (taken) took(id, ticket, beside, waited(id, start, call));
   else ticket_lock(id).release();
   return {};
 }
 
 // If this rank has changed the vector last, there is nothing to acquire.
-void Locks::took(int index, uint32_t ticket, const Beside& beside) {
+void Locks::took(int index, uint32_t ticket, const Beside& beside, Taken taken) {
   const RaceChecker::Segment segment(parts_.races, SyncEvent::acquire, index, ticket);
   Hold& hold = holds_[static_cast<size_t>(index)];
-  hold.ticket = ticket;
+  hold.ticket = ticket, hold.taken = taken;
   hold.thread.store(this_thread(), std::memory_order_relaxed);
   show_held(index, true);
   const uint32_t self = static_cast<uint32_t>(parts_.job.rank) + 1;
@@ -179,6 +183,7 @@ void Locks::give(int index) {
     }
   }
   parts_.transport->fence();
+  held(hold.taken);
   show_held(index, false);
   hold.thread.store(0, std::memory_order_relaxed);
   ticket_lock(index).release();
@@ -204,27 +209,27 @@ Status Locks::lock_shared(int id, const char* call) {
   uint32_t ticket;
   HIROBA_TRY(ticket_lock(id).acquire([&] { return format("%s(%d)", call, id); },
                                      [&] { return who_holds(id, id, call); }, ticket));
-  waited(id, start, call);
-  took_shared(id, ticket);
+  took_shared(id, ticket, waited(id, start, call));
   return {};
 }
 
 Status Locks::try_lock_shared(int id, bool& taken, const char* call) {
   HIROBA_TRY(check(id, false, call));
+  const double start = parts_.times.on ? seconds_now() : 0;
   uint32_t ticket;
   taken = ticket_lock(id).try_acquire(ticket);
-  if (taken) took_shared(id, ticket);
+  if (taken) took_shared(id, ticket, waited(id, start, call));
   return {};
 }
 
 // Passes the ticket on at once, so that other sharers get it, too.
-void Locks::took_shared(int id, uint32_t ticket) {
+void Locks::took_shared(int id, uint32_t ticket, Taken taken) {
   parts_.transport->words().fetch_add32(parts_.layout.lock_rank(id), parts_.layout.lock(id) + Layout::lock_sharers, 1);
   ticket_lock(id).release();
   const RaceChecker::Segment segment(parts_.races, SyncEvent::acquire, id, ticket);
   {
     const std::lock_guard guard(shares_lock_);
-    shares_.push_back({id, this_thread(), ticket});
+    shares_.push_back({id, this_thread(), ticket, taken});
   }
   if (parts_.cache == nullptr) return;
   Beside beside(parts_);
@@ -235,7 +240,7 @@ void Locks::took_shared(int id, uint32_t ticket) {
 
 Status Locks::unlock_shared(int id, const char* call) {
   HIROBA_TRY(check_id(id, call));
-  Share share = {id, this_thread(), 0};
+  Share share = {id, this_thread(), 0, {}};
   {
     const std::lock_guard guard(shares_lock_);
     const auto found = std::find_if(shares_.begin(), shares_.end(), [&share](const Share& other) {
@@ -249,6 +254,7 @@ Status Locks::unlock_shared(int id, const char* call) {
   const RaceChecker::Segment segment(parts_.races, SyncEvent::release, id, share.ticket);
   if (parts_.cache != nullptr) publish_shared(id);
   parts_.transport->fence();
+  held(share.taken);
   const int rank = parts_.layout.lock_rank(id);
   const uint64_t at = parts_.layout.lock(id) + Layout::lock_sharers;
   if (parts_.transport->words().fetch_add32(rank, at, UINT32_MAX) == 1) parts_.transport->words().wake(rank, at);

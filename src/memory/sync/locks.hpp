@@ -20,6 +20,7 @@
 namespace hiroba {
 
 struct MemoryParts;
+struct SiteRecord;
 
 class Locks {
  public:
@@ -50,14 +51,21 @@ class Locks {
   // the vector.
   struct Beside;
   static constexpr uint32_t several = UINT32_MAX;
+  // For the record of a rank: the place and the time at which it has taken a lock.
+  struct Taken {
+    SiteRecord* site = nullptr;
+    double at = 0;
+  };
   struct Hold {
     std::atomic<int> thread{0};  // the thread that holds the lock here; 0: none
     uint32_t ticket = 0;
+    Taken taken;
     std::atomic<uint64_t> version{0};  // of this rank's vector, known to be beside the lock
   };
   struct Share {
     int id, thread;
     uint32_t ticket;
+    Taken taken;
   };
 
   Status check(int id, bool held, const char* call) const;
@@ -65,10 +73,12 @@ class Locks {
   TicketLock ticket_lock(int index) const;
   std::string who_holds(int index, int id, const char* call) const;
   Status take(int index, int id, const char* call, Beside& beside);
-  void waited(int id, double start, const char* call);
-  void took(int index, uint32_t ticket, const Beside& beside);
+  // Count the time since `start`, and since the lock was taken.
+  Taken waited(int id, double start, const char* call);
+  static void held(Taken taken);
+  void took(int index, uint32_t ticket, const Beside& beside, Taken taken);
   void give(int index);
-  void took_shared(int id, uint32_t ticket);
+  void took_shared(int id, uint32_t ticket, Taken taken);
   void publish_shared(int id);
   void show_held(int id, bool held) const;
 

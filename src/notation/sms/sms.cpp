@@ -301,9 +301,13 @@ SMS_EXPORT void sms_lock(int id) {
   require(locks_of("sms_lock").lock(id, "sms_lock"));
 }
 
-SMS_EXPORT void sms_unlock(int id) { require(locks_of("sms_unlock").unlock(id, "sms_unlock")); }
+SMS_EXPORT void sms_unlock(int id) {
+  const RecordedCall recorded;
+  require(locks_of("sms_unlock").unlock(id, "sms_unlock"));
+}
 
 SMS_EXPORT int sms_trylock(int id) {
+  const RecordedCall recorded;
   bool taken = false;
   require(locks_of("sms_trylock").try_lock(id, taken, "sms_trylock"));
   return taken ? 1 : 0;
@@ -315,16 +319,19 @@ SMS_EXPORT void sms_lock_shared(int id) {
 }
 
 SMS_EXPORT int sms_trylock_shared(int id) {
+  const RecordedCall recorded;
   bool taken = false;
   require(locks_of("sms_trylock_shared").try_lock_shared(id, taken, "sms_trylock_shared"));
   return taken ? 1 : 0;
 }
 
 SMS_EXPORT void sms_unlock_shared(int id) {
+  const RecordedCall recorded;
   require(locks_of("sms_unlock_shared").unlock_shared(id, "sms_unlock_shared"));
 }
 
 SMS_EXPORT void sms_wait(int condition, int lock) {
+  const RecordedCall recorded;
   require(conditions_of("sms_wait").wait(condition, lock, "sms_wait"));
 }
 
@@ -338,7 +345,10 @@ SMS_EXPORT void sms_once(int id, void (*function)(void)) {
   Locks& locks = locks_of("sms_once");
   if (function == nullptr) end_job(1, "sms_once(%d, NULL): there is nothing to call", id);
   bool first = false;
-  require(locks.begin_once(id, first, "sms_once"));
+  {
+    const RecordedCall recorded;
+    require(locks.begin_once(id, first, "sms_once"));
+  }
   if (!first) return;
   function();
   require(locks.end_once(id));
