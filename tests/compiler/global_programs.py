@@ -29,6 +29,18 @@ MAIN = """int main(void) {
 """
 
 
+NAMES = "ijkluvw"  # of the dimensions of an array
+DIMS = [1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 5, 6, 7]  # of the larger array
+# Reductions of unsigned long: what a loop does with each element.
+REDUCED = {
+    "+": "sum += x", "-": "sum -= x", "*": "sum *= 2 * x + 1", "&": "sum &= x | 8", "|": "sum |= x", "^": "sum ^= x",
+    "&&": "sum = sum && x != 11", "||": "sum = sum || x == 11", "max": "if (x > sum) sum = x",
+    "min": "if (x < sum) sum = x",
+}  # fmt: skip
+# The nodes of as many divided dimensions as there are nodes for: `*` is what the others leave.
+GRID = ["2 - n % 2", "*", "n % 8 ? 1 : 2", "1", "1", "1", "1"]
+
+
 class Array:
     """An array and its alignment with a template of its own."""
 
@@ -40,7 +52,7 @@ class Array:
         aligned = self.order[: rng.randint(1, dims)]
         # The dimensions of the template: that of the array, or None where nodes have copies.
         self.axes: list[int | None] = [*aligned]
-        if rng.random() < 0.3 and len(self.axes) < 3:
+        if rng.random() < 0.3 and len(self.axes) < 7:
             self.axes.insert(rng.randint(0, len(self.axes)), None)
         self.lower = [rng.choice([0, 0, 3]) for _ in self.axes]
         self.offset = {d: self.lower[t] + rng.choice([0, 0, 2]) for t, d in enumerate(self.axes) if d is not None}
@@ -63,7 +75,7 @@ class Array:
     def listed(self, parts: list[str]) -> str:
         return f"({','.join(reversed(parts))})" if self.round else "".join(f"[{p}]" for p in parts)
 
-    def subscript(self, t: int, names: str = "ijk") -> str:
+    def subscript(self, t: int, names: str = NAMES) -> str:
         d = self.axes[t]
         if d is None:
             return "*"
@@ -71,7 +83,7 @@ class Array:
 
     def declare(self) -> list[str]:
         divided = [t for t, f in enumerate(self.formats) if f != "*"]
-        grid = ["n"] if len(divided) == 1 else ["2 - n % 2", "*", "1"][: len(divided)]
+        grid = GRID[: len(divided)] if len(divided) > 1 else ["n"]
         self.rng.shuffle(grid)
         bounds = [
             f"{low}:{low + self.extent(t) - 1}" if self.round else f"{low}:{self.extent(t)}"
@@ -81,12 +93,12 @@ class Array:
         nodes = f"({','.join(grid)})" if self.rng.random() < 0.5 else "".join(f"[{g}]" for g in grid)
         counts = [grid[::-1], grid][nodes.startswith("[")]
         pieces = dict(zip(divided, counts, strict=True))
-        many = {"*": "n / (2 - n % 2)"}
+        many = {"*": f"n / (2 - n % 2){' / (n % 8 ? 1 : 2)' * (len(divided) > 2)}"}
         cuts = [t for t, f in enumerate(self.formats) if f == "gblock"]
         open_ = self.is_fixed_later and self.rng.random() < 0.5
         given = [f"gblock({'*' if open_ else f's{a}{x}'})" if f == "gblock" else f for x, f in enumerate(self.formats)]
         formats = [f.upper().replace(f"S{a.upper()}", f"s{a}") if self.round else f for f in given]
-        sources = "".join(f"[{'ijk'[d] if d in self.axes else '*'}]" for d in range(len(self.extents)))
+        sources = "".join(f"[{NAMES[d] if d in self.axes else '*'}]" for d in range(len(self.extents)))
         out = [
             f"#pragma xmp nodes p{a}{nodes}",
             *(
@@ -118,14 +130,14 @@ class Array:
 
     def nest(self, body: str, first: int = 0, step: int = 1, private: bool = False, clause: str = "") -> list[str]:
         """Loops over all elements from `first` on; those of an aligned array are shared."""
-        names = ["ijk"[d] for d in self.order]
+        names = [NAMES[d] for d in self.order]
         shared = [d for d in self.order if d in self.axes]
         order = [*shared, *(d for d in self.order if d not in self.axes)]
-        names = ["ijk"[d] for d in order]
+        names = [NAMES[d] for d in order]
         out = []
         if not private:
             on = self.listed([self.subscript(t) for t in range(len(self.axes))])
-            indices = ",".join("ijk"[d] for d in shared)
+            indices = ",".join(NAMES[d] for d in shared)
             out.append(f"#pragma xmp loop ({indices}) on t{self.name}{on}{clause}")
         down = self.rng.random() < 0.2
         for name, d in zip(names, order, strict=True):
@@ -140,7 +152,7 @@ class Array:
     def element(self, of: str = "", shift: dict[int, int] | None = None) -> str:
         moved = shift or {}
         return (of or self.name) + "".join(
-            f"[{'ijk'[d]}{f' + {moved[d]}' if d in moved else ''}]" for d in range(len(self.extents))
+            f"[{NAMES[d]}{f' + {moved[d]}' if d in moved else ''}]" for d in range(len(self.extents))
         )
 
     def compare(self, what: str) -> list[str]:
@@ -155,7 +167,7 @@ class Array:
             *["#pragma xmp barrier"] * alone,
             *self.nest(
                 f'if ({self.element("all")} != {self.element("o" + self.name)}) fail("{what}", i);'.replace(
-                    ", i)", f", {'ijk'[self.order[0]]})"
+                    ", i)", f", {NAMES[self.order[0]]})"
                 ),
                 private=True,
             ),
@@ -199,11 +211,11 @@ def assignment(rng: random.Random, a: Array, dims: int) -> list[str]:
             begin = first + a.offset[d]
             on[a.axes.index(d)] = str(begin) if one else f"{begin}:{begin + count - 1 if a.round else count}"
     ranges = [
-        f"({'ijk'[d]} >= {part} && {'ijk'[d]} < {part.replace(':', ' + ')})".replace(
+        f"({NAMES[d]} >= {part} && {NAMES[d]} < {part.replace(':', ' + ')})".replace(
             f">= {part}", ">= " + part.split(":")[0]
         )
         if ":" in part
-        else f"({'ijk'[d]} == {part})"
+        else f"({NAMES[d]} == {part})"
         for d, part in enumerate(left)
     ]
     element = a.element("oa")
@@ -220,36 +232,41 @@ def assignment(rng: random.Random, a: Array, dims: int) -> list[str]:
 
 
 def case(rng: random.Random, number: int) -> str:
-    dims = rng.randint(1, 3)
-    extents = [rng.randint(5, 12) for _ in range(dims)]
+    dims = rng.choice(DIMS)
+    extents = [rng.randint(5, 12) if dims < 4 else rng.randint(4, 6 - dims // 5) for _ in range(dims)]
     kind = rng.choice(["double", "int", "short"])
     a = Array(rng, "a", kind, extents, True)
     b = Array(rng, "b", kind, [rng.randint(5, 9) for _ in range(rng.randint(1, 3))], False)
-    value = " + ".join(f"{[100, 10, 1][d]} * {'ijk'[d]}" for d in range(dims))
+    if dims > 3:
+        b = Array(rng, "b", kind, [rng.randint(4, 5) for _ in range(dims)], False)
+    value = " + ".join(f"{[100, 10, 1, 1000, 3, 30, 300][d]} * {NAMES[d]}" for d in range(dims))
     first, step = rng.choice([(0, 1), (0, 1), (1, 2), (2, 3)])
-    value_b = " + ".join(f"{[7, 70, 700][d]} * {'ijk'[d]}" for d in range(len(b.extents)))
+    value_b = " + ".join(f"{[7, 70, 700, 1, 11, 110, 1100][d]} * {NAMES[d]}" for d in range(len(b.extents)))
     out = [
         f"static void case{number}(void) {{ typedef {kind} element;",
         *a.declare(),
         *b.declare(),
-        "  long sum = 3, expected = 3;",
+        "  unsigned long sum = 3, expected = 3;",
     ]
     for array, text, begin, by in ((a, value, first, step), (b, value_b, 0, 1)):
         out += array.nest(f"{array.element()} = {text};", begin, by)
         out += array.nest(f"{array.element('o' + array.name)} = 0;", 0, 1, True)
         out += array.nest(f"{array.element('o' + array.name)} = {text};", begin, by, True)
         out += array.compare("loop")
-    out += a.nest(f"sum += {a.element()};", clause=" reduction(+:sum)")
-    out += [*a.nest(f"expected += {a.element('oa')};", private=True), '  if (sum != expected) fail("sum", sum);']
+    operator, combine = rng.choice(list(REDUCED.items()))
+    take = "{{ const unsigned long x = {}; {}; }}"
+    out += a.nest(take.format(a.element(), combine), clause=f" reduction({operator}:sum)")
+    out += a.nest(take.format(a.element("oa"), combine.replace("sum", "expected")), private=True)
+    out += [f'  if (sum != expected) fail("{operator} of a loop", sum);']
     wide = [d for d in range(dims) if a.shadow[d]]
     if wide:
         d, away = rng.choice(wide), rng.choice([-1, 1])
         away *= a.shadow[d]
         widths = ["/periodic/" if x == d else "0" for x in range(dims)]
         out += [f"#pragma xmp reflect(a) width({','.join(widths)})"]
-        index = f"({'ijk'[d]} + {away} + {extents[d]}) % {extents[d]}"
-        moved = "oa" + "".join(f"[{index if x == d else 'ijk'[x]}]" for x in range(dims))
-        out += a.nest(f'if ({a.element("", {d: away})} != {moved}) fail("shadow", {"ijk"[d]});')
+        index = f"({NAMES[d]} + {away} + {extents[d]}) % {extents[d]}"
+        moved = "oa" + "".join(f"[{index if x == d else NAMES[x]}]" for x in range(dims))
+        out += a.nest(f'if ({a.element("", {d: away})} != {moved}) fail("shadow", {NAMES[d]});')
     for to, source in ((a, b), (b, a), (a, a)):
         found = sections(rng, to, source)
         if found is not None and len(to.extents) == len(source.extents):

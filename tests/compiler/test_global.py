@@ -279,12 +279,17 @@ CHECKED = {
     "\n#pragma xmp wait_async(1)\n"
     "\n#pragma xmp loop on t[i]\nfor (int i = 1; i < 19; i++) m[i][0] = a[i - 1] + a[i + 1];": "",
     "\n#pragma xmp loop on u[i]\nfor (int i = 0; i < 20; i++) c[i] = i;": "",
+    "\n#pragma xmp task on p[0]\na[15] = three;":
+        r"rank 0: m\.c:\d+: a\[15\]: index 15 in dimension 1 of a is not on this node of p, which has 0\.\.9, ",
+    "\n#pragma xmp task on t[2:3]\n{\nfor (int i = 2; i < 5; i++) three += m[i + 9][1] > 0;\n}":
+        r"rank 0: m\.c:\d+: m\[i \+ 9\]\[1\]: index 11 in dimension 1 of m is not on this node of p, which has 0\.\.9",
+    "\n#pragma xmp task on p[1]\n{\nfor (int i = 10; i < 20; i++) m[i][0] = a[i];\n}": "",
 }  # fmt: skip
 
 
 class GlobalView(CompilerTest):
-    def run_all(self, name: str) -> None:
-        for settings in (["1"], ["2"], ["3"], ["4", "--nodes", "2"]):
+    def run_all(self, name: str, *more: list[str]) -> None:
+        for settings in (["1"], ["2"], ["3"], ["4", "--nodes", "2"], *more):
             with self.subTest(settings):
                 words = [HIROBARUN, "-n", *settings, str(self.folder / name)]
                 ended = execute(words, self.folder, limit=60)
@@ -327,10 +332,11 @@ class GlobalView(CompilerTest):
         for seed in seeds:
             print(f"seed {seed}: SEED={seed} repeats it", file=sys.stderr)
             with self.subTest(seed=seed):
+                many = str(random.Random(seed).randint(5, 16))
                 for name, written in (("random", program(seed, 12)), ("calls", calls(seed, 8))):
                     self.write(f"{name}.c", written)
                     self.compiled("-O1", f"{name}.c", "-o", name)
-                    self.run_all(name)
+                    self.run_all(name, *[[many], [many, "--nodes", "3"]] * (name == "random"))
 
     def test_misuse(self) -> None:
         cases = "".join(f"  if (which == {i}) {{{body}\n  }}\n" for i, body in enumerate(MISUSE))
