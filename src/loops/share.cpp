@@ -27,7 +27,7 @@ namespace {
 
 Interval equal_part(Interval all, int64_t step, int64_t part, int64_t parts) {
   const int64_t count = count_of({all.begin, all.end, step});
-  const int64_t block = ceil_div(std::max<int64_t>(count, 1), parts);
+  const int64_t block = block_width(count, parts);
   const int64_t from = std::min(count, part * block), to = std::min(count, from + block);
   return {all.begin + from * step, to == count ? all.end : all.begin + to * step};
 }

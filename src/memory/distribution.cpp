@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/division.hpp"
+
 namespace hiroba {
 
 Status Distribution::make(std::span<const int64_t> dim, std::span<const int64_t> div, uint64_t element_bytes, int first,
@@ -25,7 +27,7 @@ Status Distribution::make(std::span<const int64_t> dim, std::span<const int64_t>
     if (div[i] < 1 || div[i] > dim[i])
       return Status::error("div[%zu] = %ld does not fit dim[%zu] = %ld: pieces are 1..%ld", i, div[i], i, dim[i],
                            dim[i]);
-    d.dim_[i] = dim[i], d.div_[i] = div[i], d.block_[i] = (dim[i] + div[i] - 1) / div[i];
+    d.dim_[i] = dim[i], d.div_[i] = div[i], d.block_[i] = block_width(dim[i], div[i]);
     d.stride_[i] = elements;
     if (__builtin_mul_overflow(elements, static_cast<uint64_t>(dim[i]), &elements) ||
         __builtin_mul_overflow(pieces, div[i], &pieces))

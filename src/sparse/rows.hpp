@@ -9,6 +9,8 @@
 #include <limits>
 #include <vector>
 
+#include "base/division.hpp"
+
 namespace hiroba {
 
 constexpr int64_t most_rows = std::numeric_limits<int32_t>::max();  // of a rank; and elements of others that it uses
@@ -52,7 +54,7 @@ struct Rows {
   // Divides n rows as sms_mapalloc divides one dimension.
   static Rows equal(int64_t n, int ranks) {
     Rows out;
-    const int64_t block = (n + ranks - 1) / ranks;
+    const int64_t block = block_width(n, ranks);
     for (int r = 1; r <= ranks; ++r) out.cuts.push_back(std::min(n, r * block));
     return out;
   }

@@ -7,16 +7,15 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/division.hpp"
+
 namespace hiroba {
 
 class Axis {
  public:
   Axis() = default;
   static Axis whole(int64_t extent) { return Axis(extent, 1, extent < 1 ? 1 : extent); }
-  static Axis block(int64_t extent, int pieces) {
-    const int64_t width = (extent + pieces - 1) / pieces;
-    return Axis(extent, pieces, width < 1 ? 1 : width);
-  }
+  static Axis block(int64_t extent, int pieces) { return Axis(extent, pieces, block_width(extent, pieces)); }
   static Axis cyclic(int64_t extent, int pieces, int64_t width) {
     Axis out(extent, pieces, width);
     out.turns_ = true;

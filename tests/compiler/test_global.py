@@ -286,6 +286,30 @@ CHECKED = {
     "\n#pragma xmp task on p[1]\n{\nfor (int i = 10; i < 20; i++) m[i][0] = a[i];\n}": "",
 }  # fmt: skip
 
+# Constants that do not fit, which end the compilation.
+CONSTANT_HEAD = """#include <xmp.h>
+#pragma xmp nodes p[*]
+#pragma xmp template t[20]
+#pragma xmp distribute t[block] onto p
+double a[20], b[20][4];
+#pragma xmp align a[i] with t[i]
+#pragma xmp shadow a[1]
+"""
+CONSTANT = {
+    "#pragma xmp align b[i][*] with t[i + 1]":
+        r"m\.c:8:\d+: error: .*dimension 1 of b leaves dimension 1 of template t",
+    "#pragma xmp align b[i][*] with t[i]\n#pragma xmp shadow b[0:2-3][0]":
+        r"m\.c:9:\d+: error: .*the shadow of dimension 1 of b is negative",
+    "#pragma xmp template u[8]\n#pragma xmp distribute u[cyclic(4 - 4)] onto p":
+        r"m\.c:9:\d+: error: .*cyclic\(4 - 4\) has blocks of less than one index",
+    "enum { NONE };\n#pragma xmp template u[NONE]\n#pragma xmp distribute u[block] onto p":
+        r"m\.c:10:\d+: error: .*dimension 1 of template u has no index",
+    "int main(void) {\n#pragma xmp reflect(a) width(2:1)\n}":
+        r"m\.c:9:\d+: error: .*the width 2:1 is more than shadow 1:1 of a",
+    "int main(void) {\n#pragma xmp gmove\na[0:3] = b[2][0:4];\n}":
+        r"m\.c:10:\d+: error: the left side of gmove has \[3\], and the right side \[4\]",
+}  # fmt: skip
+
 
 class GlobalView(CompilerTest):
     def run_all(self, name: str, *more: list[str]) -> None:
@@ -346,6 +370,14 @@ class GlobalView(CompilerTest):
             with self.subTest(body):
                 words = [HIROBARUN, "-n", "2", str(self.folder / "m")]
                 ended = execute(words, self.folder, limit=30, env={"CASE": str(number)})
+                self.assertNotEqual(ended.returncode, 0)
+                self.assertRegex(ended.stderr, message)
+
+    def test_constants(self) -> None:
+        for body, message in CONSTANT.items():
+            with self.subTest(body):
+                self.write("m.c", f"{CONSTANT_HEAD}{body}\n")
+                ended = self.compile("-c", "m.c")
                 self.assertNotEqual(ended.returncode, 0)
                 self.assertRegex(ended.stderr, message)
 

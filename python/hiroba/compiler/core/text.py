@@ -72,3 +72,10 @@ def spliced(text: str, begin: int, end: int, edits: Iterable[tuple[int, int, str
 def quoted(text: str) -> str:
     """Returns the text as a string literal of C."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def asserted(condition: str, message: str) -> str:
+    """Returns C that does not compile if a condition is constant, and false."""
+    return (
+        f"_Static_assert(__builtin_choose_expr(__builtin_constant_p({condition}), {condition}, 1), {quoted(message)});"
+    )

@@ -9,12 +9,13 @@ from ..core.declared import POINTER
 from ..core.found import Directive
 from ..core.shared import Shared
 from ..core.source import Node, bare, text_of
-from ..core.text import matching, quoted, split_list
+from ..core.text import asserted, matching, quoted, split_list
 from .aligned import Aligned, known_array
 from .arrays import Arrays
 from .lowering import Gmove
 from .part import Xmp
 from .references import CHAIN, Reference, count
+from .subscripts import integer
 from .types import type_code
 
 
@@ -46,7 +47,7 @@ def reflect(xmp: Xmp, directive: Directive) -> None:
         call = f"xmp_{directive.name}{start}(&{array.descriptor}, (const xmp_width[]){{{table}}}, {kind}{place})"
         if clauses.id:
             call = f'xmp_async({clauses.id}, {call}, "{directive.name}", {place})'
-        calls.append(f"{call};")
+        calls += [*narrow(xmp, directive, array, widths), f"{call};"]
         xmp.explain.append(f"{xmp.source.place(directive.at)}: {told(array, directive.name, widths)}")
     xmp.call(directive, f"{{ {' '.join(calls)} }}")
 
@@ -67,6 +68,18 @@ def told(array: Aligned, name: str, widths: list[str]) -> str:
         parts.append(f"{what} in dimension {d + 1}")
     who = "from" if name == "reflect" else "to"
     return f"{name} of `{array.name}`: each node moves {who} its neighbours {'; '.join(parts) or 'nothing'}"
+
+
+def narrow(xmp: Xmp, directive: Directive, array: Aligned, widths: list[str]) -> list[str]:
+    """Returns C that compares constant widths with the shadow."""
+    out = []
+    for d, text in enumerate(widths):
+        if array.is_full(d) or "XMP_REST" in (given := width(xmp, directive, text)):
+            continue
+        low, high = given[1:-1].rsplit(", ", 1)[0].split(", ")
+        message = f"the width {text.strip()} is more than shadow {':'.join(array.shadow[d])} of {array.name}"
+        out.append(asserted(f"(({low}) <= ({array.shadow[d][0]}) && ({high}) <= ({array.shadow[d][1]}))", message))
+    return out
 
 
 def width(xmp: Xmp, directive: Directive, text: str) -> str:
@@ -147,6 +160,8 @@ class GlobalMoves:
             )
         if any(shared_of(self.xmp, side) is not None for side in (left, right)) and how.mode == "XMP_GMOVE":
             explained = "by all nodes together: each copies what it owns, between two barriers"
+        if not self._may_fit(arrays, node, left, right):
+            return "0"
         arrays.say(node, f"is moved {explained}: {function}")
         what, place = quoted(arrays.written(node)), arrays.place(node.start_byte)
         before = " ".join([*to[0], *given[0]])
@@ -154,6 +169,23 @@ class GlobalMoves:
         if how.id:
             call = f'xmp_async({how.id}, {call}, "gmove", {place})'
         return f"__extension__({{ {before}{check} {call}; }})"
+
+    def _may_fit(self, arrays: Arrays, node: Node, left: Node, right: Node) -> bool:
+        """Reports sections of unequal counts, if all of them are numbers."""
+        shapes = []
+        for side in (left, bare(right)):
+            ref = arrays.reader.read(side, whole=True) if side.type in CHAIN else None
+            if ref is None:
+                return True
+            counts = [integer(arrays.parts(ref, i)[1]) for i, step in enumerate(ref.steps) if step.ranges]
+            shapes.append([c for c in counts if c != 1])
+        left_, right_ = shapes
+        if None in (*left_, *right_) or not right_ or left_ == right_:
+            return True
+        words = ["".join(f"[{c}]" for c in shape) or "one element" for shape in shapes]
+        text = f"the left side of gmove has {words[0]}, and the right side {words[1]}"
+        arrays.error(node.start_byte, text, "give both as many elements in each dimension")
+        return False
 
     def _is_private(self, arrays: Arrays, left: Node) -> bool:
         """Returns true if the memory of a side is certainly that of one node: no pointer and no shared variable."""

@@ -9,7 +9,7 @@ from ..core.declarators import enclosing, innermost
 from ..core.found import Directive
 from ..core.shared import PREFIX, Shared, at_start, extents_of
 from ..core.source import one_line
-from ..core.text import quoted
+from ..core.text import asserted, quoted
 from .aligned import Aligned
 from .sections import Codimensions
 from .types import CODES
@@ -71,10 +71,28 @@ def write_allocation(xmp: Xmp, array: Aligned, directive: Directive) -> None:
         f" .offset = {{{', '.join(array.offsets)}}}, .low = {{{', '.join(low for low, _ in shadow_)}}},"
         f" .high = {{{', '.join(high for _, high in shadow_)}}}, .type = {by_type(array.element, NUMBERS)}}}; {do}"
     )
+    text = " ".join([*fits(array, extents), text])
     if array.in_block:
         xmp.write(directive, f"if (!{d}.name) {{ {text} }} (void){array.pointer or array.name};")
     else:
         xmp.write(directive, at_start(f"aligned_{array.symbol}", one_line(text)))
+
+
+def fits(array: Aligned, extents: list[str]) -> list[str]:
+    """Returns C that compares constant extents and widths with the template."""
+    t, out = array.template, []
+    for d, axis in enumerate(array.axes):
+        low, high = array.shadow[d] if array.shadow else ("0", "0")
+        if low != "XMP_REST":
+            text = f"the shadow of dimension {d + 1} of {array.name} is negative"
+            out.append(asserted(f"(({low}) >= 0 && ({high}) >= 0)", text))
+        if axis < 0 or t.later or (array.kind == "pointer" and d == 0):
+            continue
+        first, begin = f"(int64_t)({array.offsets[d]})", f"(int64_t)({t.lower[axis]})"
+        inside = f"({first} >= {begin} && {first} + {extents[d]} <= {begin} + ({t.extent[axis]}))"
+        text = f"dimension {d + 1} of {array.name} leaves dimension {axis + 1} of template {t.name}"
+        out.append(asserted(inside, text))
+    return out
 
 
 def shown(array: Aligned, d: int) -> str:

@@ -11,7 +11,7 @@ from ..core.declared import ARRAY, POINTER
 from ..core.found import Directive
 from ..core.shared import PREFIX, at_start
 from ..core.source import Source, one_line
-from ..core.text import quoted, split_list
+from ..core.text import asserted, quoted, split_list
 from .references import count
 from .sections import lift
 from .words import Template, XmpWords
@@ -167,6 +167,13 @@ def define(xmp: XmpWords, directive: Directive, made: Template) -> str:
         f" .onto = &{PREFIX}nodes_{made.onto}, .division = {{{', '.join(made.divisions)}}},"
         f" .later = {int(made.later)}, .first_fastest = {int(made.round)}}}; xmp_template_define(&{made.variable});"
     )
+    checks = []
+    for d, (word, width) in enumerate(zip(made.formats, made.widths, strict=True)):
+        if word == "cyclic":
+            checks.append(asserted(f"(({width}) >= 1)", f"cyclic({width}) has blocks of less than one index"))
+        if lower is made.lower:
+            checks.append(asserted(f"(({extent[d]}) >= 1)", f"dimension {d + 1} of template {made.name} has no index"))
+    text = " ".join([*checks, text])
     return text if made.in_block else at_start(f"template_{made.name}", one_line(text))
 
 
