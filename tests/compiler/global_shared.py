@@ -1,5 +1,5 @@
 """Programs that move elements between aligned arrays and arrays of the other models (SMint, MpC, sms.h and the heap),
-and between the copies of aligned arrays."""
+and between the copies of aligned arrays; and loops over seven dimensions."""
 
 # Sections of any steps, dimensions that one side does not have, copies, elements, and moves by some of the nodes.
 SMINT = """#include <smint.h>
@@ -266,4 +266,94 @@ int main(void) {
   return wrong != 0;
 }
 """
-PROGRAMS = {"shared_smint": SMINT, "shared_pointers": POINTERS, "shared_mpc": MPC, "replicated": REPLICATED}
+# Arrays of run-time size in blocks.
+SIZES = """#include <smint.h>
+#include <stdio.h>
+#include <xmp.h>
+#pragma SMint shared ::[NPROCS](0,NPROCS)
+int s[64];
+static int work(int n) {
+  int wrong = 0;
+#pragma xmp nodes p[*]
+#pragma xmp template t[n]
+#pragma xmp distribute t[cyclic(2)] onto p
+  int a[n];
+#pragma xmp align a[k] with t[k]
+#pragma xmp loop on t[k]
+  for (int k = 0; k < n; k++) a[k] = k * n;
+#pragma xmp gmove
+  s[64 - n:n] = a[:];
+#pragma xmp task on p[0]
+  for (int k = 0; k < n; k++) wrong += s[64 - n + k] != k * n;
+#pragma xmp gmove
+  a[0] = s[64 - n + 1];
+#pragma xmp task on t[0]
+  wrong += a[0] != n;
+#pragma xmp reduction(+:wrong)
+  return wrong;
+}
+int main(void) {
+  int wrong = work(7) + work(33) + work(64);
+  if (!xmpc_node_num()) puts(wrong ? "wrong" : "OK");
+  return 0;
+}
+"""
+# A loop over all dimensions that a template can have, with locations.
+SEVEN = """#include <stdio.h>
+#include <xmp.h>
+#pragma xmp nodes p[*][*][1]
+#pragma xmp template t[2][3][2][3][2][3][4]
+#pragma xmp distribute t[*][cyclic][*][block][*][*][cyclic(2)] onto p
+int a[2][3][2][3][2][3][4];
+#pragma xmp align a[b][c][d][e][f][g][h] with t[b][c][d][e][f][g][h]
+int main(void) {
+  int best = -1, k[7] = {0}, sum = 0, k0 = 0, k6 = 0;
+#pragma xmp loop (b,c,d,e,f,g,h) on t[b][c][d][e][f][g][h] reduction(+:sum)
+  for (int b = 0; b < 2; b++)
+  for (int c = 0; c < 3; c++)
+  for (int d = 0; d < 2; d++)
+  for (int e = 0; e < 3; e++)
+  for (int f = 0; f < 2; f++)
+  for (int g = 0; g < 3; g++)
+  for (int h = 0; h < 4; h++) {
+    a[b][c][d][e][f][g][h] = (b * 37 + c * 17 + d * 5 + e * 3 + f * 11 + g * 7 + h) % 50;
+    sum++;
+  }
+#pragma xmp loop (b,c,d,e,f,g,h) on t[b][c][d][e][f][g][h] reduction(lastmax:best/k0,k6,k/)
+  for (int b = 0; b < 2; b++)
+  for (int c = 0; c < 3; c++)
+  for (int d = 0; d < 2; d++)
+  for (int e = 0; e < 3; e++)
+  for (int f = 0; f < 2; f++)
+  for (int g = 0; g < 3; g++)
+  for (int h = 0; h < 4; h++)
+    if (a[b][c][d][e][f][g][h] >= best) {
+      best = a[b][c][d][e][f][g][h], k0 = b, k6 = h;
+      k[0] = b, k[1] = c, k[2] = d, k[3] = e, k[4] = f, k[5] = g, k[6] = h;
+    }
+  int rb = -1, r[7] = {0};
+  for (int b = 0; b < 2; b++)
+  for (int c = 0; c < 3; c++)
+  for (int d = 0; d < 2; d++)
+  for (int e = 0; e < 3; e++)
+  for (int f = 0; f < 2; f++)
+  for (int g = 0; g < 3; g++)
+  for (int h = 0; h < 4; h++) {
+    int v = (b * 37 + c * 17 + d * 5 + e * 3 + f * 11 + g * 7 + h) % 50;
+    if (v >= rb) rb = v, r[0] = b, r[1] = c, r[2] = d, r[3] = e, r[4] = f, r[5] = g, r[6] = h;
+  }
+  int wrong = sum != 864 || best != rb || k0 != r[0] || k6 != r[6];
+  for (int i = 0; i < 7; i++) wrong += k[i] != r[i];
+#pragma xmp reduction(+:wrong)
+  if (!xmpc_node_num()) puts(wrong ? "wrong" : "OK");
+  return 0;
+}
+"""
+PROGRAMS = {
+    "shared_smint": SMINT,
+    "shared_pointers": POINTERS,
+    "shared_mpc": MPC,
+    "replicated": REPLICATED,
+    "shared_sizes": SIZES,
+    "seven": SEVEN,
+}
