@@ -69,7 +69,7 @@ class Array(Base):
         if not 0 <= owner < job.size:
             raise ValueError(f"box({rank}): the job has ranks 0..{job.size - 1}")
         array = table.of(self, "box")
-        return boxes.part_of(table.runs(self, array, "box"), self.ndim, *array.box(owner))
+        return boxes.part_of(table.runs(self, array, "box"), self.shape, *array.box(owner))
 
     @property
     def local(self) -> Array:

@@ -1,7 +1,8 @@
 """Views of an array as boxes of its elements: which part of a view is whose. No state; nothing here needs a job.
 
 A view is a box if each of its axes runs along one axis of the array, as those are that slices, transpose() and
-numpy.newaxis make. A diagonal, or a reshaped part, is none."""
+numpy.newaxis make, or lies in each element, as that of a field of several numbers does. A diagonal, or a reshaped part,
+is none."""
 
 from __future__ import annotations
 
@@ -42,8 +43,12 @@ def runs_of(view: View, shape: Sequence[int], itemsize: int) -> list[Run] | None
         firsts.append(rest // stride)
         rest %= stride
     runs = [Run(first, 1, 1, None) for first in firsts]
+    low = high = rest  # bytes of an element that axes of the view in it reach
     for axis, (count, stride) in enumerate(zip(view.shape, view.strides, strict=True)):
         if count <= 1:
+            continue
+        if 0 < abs(stride) < itemsize:
+            low, high = low + min(0, (count - 1) * stride), high + max(0, (count - 1) * stride)
             continue
         d = axis_of(abs(stride), shape, strides)
         if d is None or runs[d].along is not None:
@@ -52,7 +57,7 @@ def runs_of(view: View, shape: Sequence[int], itemsize: int) -> list[Run] | None
         if not 0 <= firsts[d] + step * (count - 1) < shape[d]:
             return None
         runs[d] = Run(firsts[d], step, count, axis)
-    return runs
+    return runs if low >= 0 and high < itemsize else None
 
 
 def axis_of(stride: int, shape: Sequence[int], strides: Sequence[int]) -> int | None:
@@ -73,13 +78,13 @@ def inside(run: Run, low: int, high: int) -> tuple[int, int]:
     return (begin, end) if begin < end else (0, 0)
 
 
-def part_of(runs: Sequence[Run], dims: int, low: Sequence[int], length: Sequence[int]) -> tuple[slice, ...]:
-    """The slices of a view of `dims` axes that lie in a box of the array; all empty if nothing does."""
-    slices = [slice(0, 1)] * dims
+def part_of(runs: Sequence[Run], shape: Sequence[int], low: Sequence[int], length: Sequence[int]) -> tuple[slice, ...]:
+    """The slices of a view of this shape that lie in a box of the array; all empty if nothing does."""
+    slices = [slice(0, count) for count in shape]
     for run, begin, count in zip(runs, low, length, strict=True):
         first, last = inside(run, begin, begin + count)
         if first == last:
-            return (slice(0, 0),) * dims
+            return (slice(0, 0),) * len(shape)
         if run.along is not None:
             slices[run.along] = slice(first, last)
     return tuple(slices)

@@ -23,6 +23,8 @@ SECTION_DIMS = 3  # HIROBA_SECTION_DIMS, without the elements of a block
 class Error(RuntimeError):
     """A call that cannot be carried out."""
 
+    __module__ = "hiroba"  # under which programs know it
+
 
 class Statistics(ctypes.Structure):
     """sms_statistics"""

@@ -54,12 +54,16 @@ def is_due(frame: FrameType, elements: int) -> bool:
 
 def watch(view: np.ndarray) -> None:
     """For an operation in place on a view, which the statement of the caller's caller does."""
+    if not view.flags.writeable:  # for which NumPy raises an exception
+        return
     if is_due(sys._getframe(2), view.size) and view.size > 0 and table.at(table.address_of(view)) is not None:
         compare(view, "", lambda: True)
 
 
 def watch_assignment(array: np.ndarray, index: Any) -> None:
     """For `array[index] = ...`, before it is carried out."""
+    if not array.flags.writeable:
+        return
     frame = sys._getframe(1)
     chosen = written(np.asarray(array), index if isinstance(index, tuple) else (index,))
     if chosen is not None:

@@ -133,6 +133,19 @@ def types() -> None:
     a.free()
 
 
+def fields_of_several_numbers() -> None:
+    a = hiroba.zeros(14, [("id", "i4"), ("x", "f8", (3,))], name="particles")
+    hiroba.barrier()
+    a["x"].local[...] = hiroba.rank
+    a["x"][::-1, 1].local[...] += 10
+    hiroba.barrier()
+    for r in range(hiroba.size):
+        there = a["x"][a["x"].box(r)]
+        assert there.shape[1] == 3 and (there == [r, r + 10, r]).all()
+    assert hiroba.sum(a["x"]) == np.asarray(a["x"]).sum() and a["x"].T.preload().wait() is None
+    a.free()
+
+
 def refused() -> None:
     raises(TypeError, "pointers", lambda: hiroba.zeros(3, object))
     raises(TypeError, "no bytes", lambda: hiroba.zeros(3, "U"))
@@ -186,7 +199,8 @@ def moving() -> None:
     a.free()
 
 
-for test in (parts, halos, parts_of_views, numpy_functions, slices_stay_shared, types, refused, freeing, moving):
+ABOUT_PARTS = (parts, halos, parts_of_views, numpy_functions, slices_stay_shared, types, fields_of_several_numbers)
+for test in (*ABOUT_PARTS, refused, freeing, moving):
     test()
 if hiroba.rank == 0:
     print("done")

@@ -232,6 +232,17 @@ def read_only(a: Any) -> None:
     assert a.flat[3] == a.real[0, 3]
 
 
+def refused_by_numpy(a: Any) -> None:
+    a.setflags(write=False)
+    for write in (lambda: a.fill(3), lambda: a.__setitem__(slice(None), 2), lambda: np.add(a, 1, out=a)):
+        try:
+            write()
+        except ValueError:
+            continue
+        raise AssertionError("not read-only")
+    a.setflags(write=True)
+
+
 RIGHT: list[Callable[[Any], None]] = [
     own_parts,
     halo,
@@ -242,6 +253,7 @@ RIGHT: list[Callable[[Any], None]] = [
     other_elements,
     private,
     read_only,
+    refused_by_numpy,
 ]
 
 

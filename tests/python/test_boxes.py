@@ -35,9 +35,20 @@ class Boxes(unittest.TestCase):
             low = [draw.randrange(n) for n in shape]
             length = [draw.randint(0, n - first) for n, first in zip(shape, low, strict=True)]
             box = array[tuple(slice(first, first + n) for first, n in zip(low, length, strict=True))]
-            self.assertEqual(set(view[part_of(runs, view.ndim, low, length)].flat), set(view.flat) & set(box.flat))
+            self.assertEqual(set(view[part_of(runs, view.shape, low, length)].flat), set(view.flat) & set(box.flat))
             sections = tuple(slice(b, b + (n - 1) * step + 1, step) for b, n, step in sections_of(runs))
             self.assertEqual(set(array[sections].flat), set(view.flat))
+
+    def test_axes_in_an_element(self) -> None:
+        array = np.zeros((4, 5), [("n", "i4"), ("x", "f8", (2, 3))])
+        for view in (array["x"], array["x"][::-1, 1:, ::-1], array["x"].T, array["x"][2, :, 1]):
+            runs = runs_of(view_of(view, array), array.shape, array.itemsize)
+            assert runs is not None
+            part = view[part_of(runs, view.shape, (1, 2), (2, 2))]
+            part[...] = 1
+            self.assertEqual(int(array["x"].sum()), part.size)
+            array["x"][1:3, 2:4] = 0
+            self.assertFalse(array["x"].any())
 
     def test_no_boxes(self) -> None:
         array = np.arange(100.0).reshape(10, 10)
