@@ -14,7 +14,7 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from hiroba.library import Error, load, mark_children
-from hiroba.places import PACKAGE
+from hiroba.places import PACKAGE, is_installed
 
 __all__ = ["Error", "node", "nodes", "rank", "size"]
 
@@ -69,7 +69,8 @@ class Interrupts:
 
             frame = sys._current_frames().get(threading.main_thread().ident or 0)
             lines = "".join(traceback.format_stack(frame))
-            fail(f"Interrupted in a call that does not end (most recent call last):\n{lines}KeyboardInterrupt")
+            what = "Interrupted in a call that does not end (most recent call last)"
+            fail(f"{what}:\n{lines}KeyboardInterrupt", "KeyboardInterrupt", "Python")
 
 
 @functools.cache
@@ -87,7 +88,15 @@ def report(kind: type[BaseException], error: BaseException, trace: TracebackType
     """Ends the job with the traceback of an exception."""
     import traceback
 
-    fail("".join(traceback.format_exception(kind, error, trace)), trace)
+    told = traceback.TracebackException(kind, error, trace)
+    if told.stack and (told.stack[-1].filename, told.stack[-1].name) == (__file__, Interrupts.take.__name__):
+        del told.stack[-1]  # which Ctrl-C has called
+    places = [each for each in told.stack if not each.filename.startswith(PACKAGE)]
+    of_program = [each for each in places if not is_installed(each.filename)] or places
+    place = f"{of_program[-1].filename.rpartition('/')[2]}:{of_program[-1].lineno}" if of_program else "Python"
+    # The lines of the source come first for a syntax error; the text of an exception may have several lines.
+    first = next((line for line in told.format_exception_only() if not line.startswith(" ")), kind.__name__)
+    fail("".join(told.format()), first.partition("\n")[0], place)
 
 
 def report_of_thread(failed: threading.ExceptHookArgs) -> None:
@@ -100,18 +109,14 @@ def fail_with(error: BaseException) -> None:
     report(type(error), error, error.__traceback__)
 
 
-def fail(text: str, trace: TracebackType | None = None) -> None:
-    import traceback
-
+def fail(text: str, summary: str, place: str) -> None:
+    """Ends the job. The summary, of one line, comes first, because a long text is cut."""
     sys.stdout.flush()
-    frames = [each for each in traceback.extract_tb(trace) if not each.filename.startswith(PACKAGE)]
-    place = f"{frames[-1].filename.rpartition('/')[2]}:{frames[-1].lineno}" if frames else "Python"
-    last = text.rstrip().rpartition("\n")[2]
     text = text.rstrip()
-    if len(text) + len(last) > MOST_TEXT:
-        text = "...\n" + text[-(MOST_TEXT - len(last)) :]
+    if len(text) + len(summary) > MOST_TEXT:
+        text = "...\n" + text[-(MOST_TEXT - len(summary)) :]
     stand_at(place)
-    library.hiroba_fail(f"{last}\n{text}".encode())
+    library.hiroba_fail(f"{summary}\n{text}".encode(errors="backslashreplace"))
 
 
 def end() -> None:

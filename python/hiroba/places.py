@@ -20,18 +20,16 @@ def is_ours(frame: FrameType) -> bool:
     return frame.f_code.co_filename.startswith(PACKAGE)
 
 
-def is_installed(frame: FrameType) -> bool:
-    """Whether it is in a package such as numpy, or in a module of Python itself. As in interpreter.cpp."""
-    path = frame.f_code.co_filename
-    return any(each in path for each in ("-packages/", "/lib/python3.", "/lib64/python3.")) or path.startswith(
-        "<frozen "
-    )
+def is_installed(path: str) -> bool:
+    """Whether a file is of a package such as numpy, or a module of Python itself. As in interpreter.cpp."""
+    has = (each in path for each in ("-packages/", "/lib/python3.", "/lib64/python3."))
+    return any(has) or path.startswith("<frozen ")
 
 
 def program_frame() -> FrameType | None:
     """The innermost frame that is in no installed package, such as numpy, if there is one; else as calling_frame()."""
     frame = first = calling_frame()
-    while frame is not None and (is_ours(frame) or is_installed(frame)):
+    while frame is not None and (is_ours(frame) or is_installed(frame.f_code.co_filename)):
         frame = frame.f_back
     return frame or first
 

@@ -43,6 +43,20 @@ def task_of_an_element() -> None:
         pass
 
 
+def raises_groups() -> None:
+    raise ExceptionGroup("many", [ValueError("one\nof two lines"), KeyError(2)])
+
+
+def raises_lines() -> None:
+    raise ValueError("first\nsecond line, with what is no text: \udcff")
+
+
+def raises_in_a_module_of_python() -> None:
+    if me == 1:
+        threading.Thread().join()
+    hiroba.barrier()
+
+
 def raises_deep() -> None:
     def deep(n: int) -> int:
         return deep(n - 1) + 1 if n else 1 // 0

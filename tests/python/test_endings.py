@@ -56,6 +56,15 @@ class Endings(unittest.TestCase):
     def test_task_of_an_element(self) -> None:
         self.fails("task_of_an_element", "TypeError: task: .* is a value of type float64", r"A\[i : i \+ 1\]")
 
+    def test_summaries(self) -> None:
+        """One line, with the program's line, also of exceptions of several lines, and out of Python's modules."""
+        for case, summary, more in (
+            ("raises_groups", r"ExceptionGroup: many \(2 sub-exceptions\)\n", "of two lines"),
+            ("raises_lines", r"ValueError: first\n", r"\nsecond line, with what is no text: \\udcff"),
+            ("raises_in_a_module_of_python", "RuntimeError: cannot join", "threading.py"),
+        ):
+            self.fails(case, rf"rank \d: endings\.py:\d+: {summary}", more)
+
     def test_long_traceback_keeps_its_end(self) -> None:
         self.fails("raises_deep", "ZeroDivisionError", "in deep")
 
@@ -168,6 +177,7 @@ class Endings(unittest.TestCase):
                 begin = time.monotonic()
                 text = job.communicate(timeout=20)[1]
             self.assertIn(words, text)
+            self.assertNotIn("job.py", text)  # the handler of the signal
             self.assertNotEqual(job.returncode, 0)
             self.assertLess(time.monotonic() - begin, 2.9, text)  # before the launcher kills what is left
 
