@@ -79,14 +79,17 @@ def inside(run: Run, low: int, high: int) -> tuple[int, int]:
 
 
 def part_of(runs: Sequence[Run], shape: Sequence[int], low: Sequence[int], length: Sequence[int]) -> tuple[slice, ...]:
-    """The slices of a view of this shape that lie in a box of the array; all empty if nothing does."""
-    slices = [slice(0, count) for count in shape]
+    """The slices of a view of this shape that lie in a box of the array. If nothing does, they are empty along the axes
+    along which the view and the box have nothing in common, or the first one."""
+    slices, is_elsewhere = [slice(0, count) for count in shape], False
     for run, begin, count in zip(runs, low, length, strict=True):
         first, last = inside(run, begin, begin + count)
-        if first == last:
-            return (slice(0, 0),) * len(shape)
         if run.along is not None:
             slices[run.along] = slice(first, last)
+        elif first == last:
+            is_elsewhere = True
+    if is_elsewhere:
+        slices[:1] = [slice(0, 0)] * len(slices[:1])
     return tuple(slices)
 
 

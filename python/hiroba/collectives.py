@@ -95,7 +95,10 @@ def operator(op: str, dtype: np.dtype) -> int:
     if op not in OPERATORS:
         raise ValueError(f"op={op!r}; one of {', '.join(OPERATORS)}")
     if dtype not in TYPES:
-        raise TypeError(f"elements of type {dtype} cannot be combined; numbers and bool can")
+        raise TypeError(
+            f"elements of type {dtype} cannot be combined; bool, integers, float32, float64, longdouble and complex "
+            "numbers of these can, in the order of bytes of this processor: x.astype(...)"
+        )
     return library.hiroba_known_operator(OPERATORS[op])
 
 

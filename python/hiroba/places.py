@@ -21,9 +21,10 @@ def is_ours(frame: FrameType) -> bool:
 
 
 def is_installed(path: str) -> bool:
-    """Whether a file is of a package such as numpy, or a module of Python itself. As in interpreter.cpp."""
+    """Whether a file is of a package such as numpy, or a module of Python itself: as in interpreter.cpp, and names of
+    Cython's files, which have no folder of packages, such as numpy/random/_generator.pyx."""
     has = (each in path for each in ("-packages/", "/lib/python3.", "/lib64/python3."))
-    return any(has) or path.startswith("<frozen ")
+    return any(has) or path.startswith("<frozen ") or path.endswith((".pyx", ".pxi", ".pxd"))
 
 
 def program_frame() -> FrameType | None:

@@ -27,7 +27,19 @@ class Shared(NamedTuple):
     name: str
 
     def box(self, rank: int) -> tuple[list[int], list[int]]:
-        """The first element and the number of elements, in each dimension, of what is whose."""
+        """The first element and the number of elements, in each dimension, of what is whose. What a rank has that has
+        nothing is empty along the axes that are divided, so that its shape fits those of others."""
+        begin, count = self._own(rank)
+        if 0 in count:
+            _, some = self._own(library.sms_home(self.address))
+            is_divided = [n < of for n, of in zip(some, self.shape, strict=True)]
+            if not any(is_divided):
+                is_divided[0] = True
+            begin = [0] * len(begin)
+            count = [0 if is_cut else n for is_cut, n in zip(is_divided, self.shape, strict=True)]
+        return begin, count
+
+    def _own(self, rank: int) -> tuple[list[int], list[int]]:
         first, length = (ctypes.c_size_t * MOST_DIMS)(), (ctypes.c_size_t * MOST_DIMS)()
         library.sms_local_box(self.address, rank, first, length)
         dims, known = len(self.shape), len(folded(self.shape))

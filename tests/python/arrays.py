@@ -42,6 +42,23 @@ def parts() -> None:
         a.free()
 
 
+def shapes_of_nothing() -> None:
+    """What a rank without elements has is empty along the divided axes only, so programs need no special case."""
+    n = hiroba.size
+    a = hiroba.ones((1, 5, 3))
+    assert a.local.shape == a.halo().shape == ((1, 5, 3) if hiroba.rank == 0 else (0, 5, 3))
+    assert hiroba.allreduce((a.local @ np.ones(3)).sum(axis=0)).tolist() == [3] * 5
+    assert a[0].local.shape == ((5, 3) if hiroba.rank == 0 else (0, 3))
+    a.free()
+    for split, empty in ((1, (4, 0)), (None, (0, n)), ((1, n), (4, 0))):
+        b = hiroba.ones((4, n), split=split)
+        assert hiroba.allgather(b.local.size).sum() == 4 * n
+        assert b.local.size > 0 or b.local.shape == empty
+        b.free()
+    c = hiroba.zeros((0, 4))
+    assert c.local.shape == (0, 4) and hiroba.sum(c) == 0
+
+
 def halos() -> None:
     for shape, split in (((7, 5), 0), ((7, 5), 1), ((6, 4), None), ((2, 3), 0)):
         a = hiroba.from_function(lambda i, j: 100 * i + j, shape, int, split=split)
@@ -199,7 +216,16 @@ def moving() -> None:
     a.free()
 
 
-ABOUT_PARTS = (parts, halos, parts_of_views, numpy_functions, slices_stay_shared, types, fields_of_several_numbers)
+ABOUT_PARTS = (
+    parts,
+    shapes_of_nothing,
+    halos,
+    parts_of_views,
+    numpy_functions,
+    slices_stay_shared,
+    types,
+    fields_of_several_numbers,
+)
 for test in (*ABOUT_PARTS, refused, freeing, moving):
     test()
 if hiroba.rank == 0:

@@ -57,6 +57,10 @@ def raises_in_a_module_of_python() -> None:
     hiroba.barrier()
 
 
+def raises_in_cython() -> None:
+    np.random.default_rng(1).random(out=np.zeros(3, "i1"))
+
+
 def raises_deep() -> None:
     def deep(n: int) -> int:
         return deep(n - 1) + 1 if n else 1 // 0

@@ -61,6 +61,7 @@ class Endings(unittest.TestCase):
         for case, summary, more in (
             ("raises_groups", r"ExceptionGroup: many \(2 sub-exceptions\)\n", "of two lines"),
             ("raises_lines", r"ValueError: first\n", r"\nsecond line, with what is no text: \\udcff"),
+            ("raises_in_cython", "TypeError: Supplied output array", r"_generator\.pyx"),
             ("raises_in_a_module_of_python", "RuntimeError: cannot join", "threading.py"),
         ):
             self.fails(case, rf"rank \d: endings\.py:\d+: {summary}", more)
