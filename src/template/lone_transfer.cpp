@@ -83,9 +83,8 @@ Status LoneTransfer::check(const Team& team, int executing, const SideOfTeam& he
   for (int m = executing; m < team.count; ++m)
     if (!here.is_memory() && here.has_any(m) && (direction_ == Direction::in || here.first_giver(m, may_give) < 0))
       return Status::error(
-          "rank %d has elements of the %s side and does not execute this gmove %s; take a section of "
-          "nodes that do",
-          team.rank(m), direction_ == Direction::in ? "left" : "right", direction_ == Direction::in ? "in" : "out");
+          "rank %d has elements of the %s side and does not execute this gmove; take a section of nodes that do",
+          team.rank(m), direction_ == Direction::in ? "left" : "right");
   return {};
 }
 

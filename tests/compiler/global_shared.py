@@ -176,6 +176,13 @@ int main(void) {
     for (int i = 0; i < N; i++) wrong += b[i] != 2 * i;
   }
 #pragma xmp barrier
+#pragma xmp task on t[*][0]
+  {
+#pragma xmp gmove
+    last[2:2] = a[3][0:2];
+    wrong += last[2] != -3 * N || last[3] != -3 * N - 1;
+  }
+#pragma xmp barrier
   sms_mfree(mine);
 #pragma xmp reduction(+:wrong)
   if (xmpc_node_num() == 0) puts(wrong ? "wrong" : "OK");

@@ -198,13 +198,16 @@ MISUSE = {
     "#pragma xmp distribute u[gblock(few)][gblock(few)] onto one\n":
         r"m\.c:\d+: gblock in dimension 2 of template u has 1 sizes, and there are 2 nodes",
     "\n#pragma xmp task on p[0]\n{\n#pragma xmp gmove in\na[0:11] = few[0];\n}":
-        r"m\.c:\d+: a\[0:11\] = few\[0\]: rank 1 has elements of the left side and does not execute this gmove in",
+        r"m\.c:\d+: a\[0:11\] = few\[0\]: rank 1 has elements of the left side and does not execute this gmove;",
     "\n#pragma xmp task on p[0]\n{\n#pragma xmp gmove out\nfew[0:2] = a[9:2];\n}":
-        r"m\.c:\d+: few\[0:2\] = a\[9:2\]: rank 1 has elements of the right side and does not execute this gmove out",
+        r"m\.c:\d+: few\[0:2\] = a\[9:2\]: rank 1 has elements of the right side and does not execute this gmove;",
     "\n#pragma xmp gmove in\nc[0:three] = a[0:4];":
         r"m\.c:\d+: c\[0:three\] = a\[0:4\]: the left side of gmove has \[3\], and the right side \[4\]",
     "\ndouble* far = sms_alloc(sizeof *far, 20, 1);\n#pragma xmp gmove\nfar[18:three] = a[0:three];":
         r"m\.c:\d+: far\[18:three\] = a\[0:three\]: the section has an element that is .* past the end",
+    "\ndouble* far = sms_alloc(sizeof *far, 20, 1);\n#pragma xmp task on p[0]\n{\n#pragma xmp gmove\n"
+    "far[0:11] = a[0:11];\n}":
+        r"m\.c:\d+: far\[0:11\] = a\[0:11\]: rank 1 has elements of the right side and does not execute this gmove;",
     "\ndouble* far = c;\n#pragma xmp gmove out\nfar[0:4] = a[0:4];":
         r"m\.c:\d+: far\[0:4\] = a\[0:4\]: the left side of gmove out is memory of each node; write gmove in",
     "\n#pragma xmp reduction(+:a)\n":

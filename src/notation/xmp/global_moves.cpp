@@ -104,16 +104,21 @@ void start(LoneTransfer& out, LoneTransfer::Direction direction, const TransferS
   require_at(out.start(world, executing(), direction, to, from, element, find, fetch), where.c_str());
 }
 
+// Gets the one element on the right side, by this node alone.
+auto alone(const xmp_moved& from, size_t element, const char* text, const Call& call) {
+  return [=, &from, &call](const TransferSide& here, const TransferSide& there) {
+    LoneTransfer fetch;
+    start(fetch, LoneTransfer::Direction::in, here, there, from.array, element, text, call);
+    fetch.finish();
+  };
+}
+
 // A move that this node makes alone. Its sides stay until the end.
 class Lone {
  public:
   Lone(xmp_gmove_mode mode, const xmp_moved& to, const xmp_moved& from, size_t element, const char* text,
        const Call& call)
-      : sides_(to, from, element, text, call.place, [&](const TransferSide& here, const TransferSide& there) {
-          LoneTransfer fetch;
-          start(fetch, LoneTransfer::Direction::in, here, there, from.array, element, text, call);
-          fetch.finish();
-        }) {
+      : sides_(to, from, element, text, call.place, alone(from, element, text, call)) {
     const bool reads = mode == XMP_GMOVE_IN;
     sides_.target.common = in_shared(to, call.name) && !reads;
     sides_.source.common = sides_.value.empty() && in_shared(from, call.name);
@@ -159,12 +164,12 @@ bool move_shared(const xmp_moved& to, const xmp_moved& from, size_t element, con
   if (!writes && !reads) return false;
   synchronise_shared(executing(), call);
   if (writes && !agree(to, call)) return false;
-  Together move(to, from, element, text, call);
-  move.sides.target.common = writes;
-  move.sides.source.common = reads && move.sides.value.empty();
+  Sides sides(to, from, element, text, call.place, alone(from, element, text, call));
+  sides.target.common = writes;
+  sides.source.common = reads && sides.value.empty();
   LoneTransfer transfer;
-  start(transfer, writes ? LoneTransfer::Direction::out : LoneTransfer::Direction::in, move.sides.target,
-        move.sides.source, nullptr, element, text, call);
+  start(transfer, writes ? LoneTransfer::Direction::out : LoneTransfer::Direction::in, sides.target, sides.source,
+        nullptr, element, text, call);
   transfer.finish();
   synchronise_shared(executing(), call);
   return true;
