@@ -57,7 +57,8 @@ def fft_of_line(line: np.ndarray, kind: np.dtype, inverse: bool) -> Array:
         rows = table.box()[0]
         table[rows] = transformed(np.asarray(table[rows]), [1], inverse)
         table.redistribute(split=1)
-        columns = table.box()[1]
+        box = table.box()
+        columns = box[1] if table[box].size > 0 else slice(0, 0)  # of one column an empty box has all columns, no rows
         out = empty(n, kind)
         out.reshape(wide, high)[columns] = np.asarray(table[:, columns]).T
         barrier()

@@ -52,9 +52,14 @@ def is_due(frame: FrameType, elements: int) -> bool:
     return count <= 8 or count & (count - 1) == 0 or count & (count + 1) == 0
 
 
+def is_read_only(array: np.ndarray) -> bool:
+    """NumPy raises an exception for a write. Its flag `writeable` would warn of arrays whose writes NumPy warns of."""
+    return bool(array.__array_interface__["data"][1])
+
+
 def watch(view: np.ndarray) -> None:
     """For an operation in place on a view, which the statement of the caller's caller does."""
-    if not view.flags.writeable:  # for which NumPy raises an exception
+    if is_read_only(view):
         return
     if is_due(sys._getframe(2), view.size) and view.size > 0 and table.at(table.address_of(view)) is not None:
         compare(view, "", lambda: True)
@@ -62,7 +67,7 @@ def watch(view: np.ndarray) -> None:
 
 def watch_assignment(array: np.ndarray, index: Any) -> None:
     """For `array[index] = ...`, before it is carried out."""
-    if not array.flags.writeable:
+    if is_read_only(array):
         return
     frame = sys._getframe(1)
     chosen = written(np.asarray(array), index if isinstance(index, tuple) else (index,))
