@@ -8,6 +8,6 @@ set_target_properties(ipmi_standin PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY
 add_test(NAME programs.power COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/power.py ${CMAKE_BINARY_DIR})
 set_tests_properties(programs.power PROPERTIES TIMEOUT 300)
 if(HIROBA_SANITIZE)
-  set_tests_properties(programs.power PROPERTIES ENVIRONMENT HIROBA_SANITIZED=1)
+  set_tests_properties(programs.power PROPERTIES ENVIRONMENT TESTS_SANITIZED=1)
 endif()
 hiroba_timing_tests(programs.power)

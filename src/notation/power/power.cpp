@@ -3,6 +3,7 @@
 #include "power.h"
 
 #include <cmath>
+#include <cstdio>
 
 #include "base/log.hpp"
 #include "base/text.hpp"
@@ -59,6 +60,13 @@ class PowerModel final : public Model {
   }
 };
 
+// Returns the reason where it stays until the thread's next call; null if there is none.
+const char* kept(const std::string& why) {
+  static thread_local char text[512];
+  std::snprintf(text, sizeof text, "%s", why.c_str());
+  return why.empty() ? nullptr : text;
+}
+
 }  // namespace
 
 Model& power_model() { return instance<PowerModel>(); }
@@ -70,11 +78,10 @@ POWER_EXPORT void hiroba_energy_begin(const char* name) {
 
 POWER_EXPORT hiroba_energy hiroba_energy_end(const char* name) {
   const CheckedCall call("hiroba_energy_end");
-  static thread_local std::string& why = *new std::string;
   Power::Region region;
   call.require(instance<PowerModel>().power.end(name, region));
-  why = region.why_unknown;
-  if (!why.empty()) return {region.seconds, NAN, NAN, NAN, NAN, region.ranks, why.c_str()};
+  if (const char* const why = kept(region.why_unknown); why != nullptr)
+    return {region.seconds, NAN, NAN, NAN, NAN, region.ranks, why};
   return {
       region.seconds, region.joules, region.above_idle, region.joules / region.seconds, region.joules * region.seconds,
       region.ranks,   nullptr};
@@ -82,14 +89,14 @@ POWER_EXPORT hiroba_energy hiroba_energy_end(const char* name) {
 
 POWER_EXPORT double hiroba_energy_of_device(int device, const char** why_unknown) {
   const CheckedCall call("hiroba_energy_of_device");
-  static thread_local std::string& why = *new std::string;
   Devices::Properties properties;
   call.require(devices().properties(device, properties));
   // A device of the processor is a part of the machine; others are known by their address.
   const bool of_machine = properties.kind == DeviceKind::host;
   double joules = NAN;
-  why = instance<PowerModel>().power.device(of_machine ? "" : properties.description.address, joules).message();
-  if (why_unknown != nullptr) *why_unknown = why.empty() ? nullptr : why.c_str();
+  const char* const address = of_machine ? "" : properties.description.address.c_str();
+  const char* const why = kept(instance<PowerModel>().power.device(address, joules).message());
+  if (why_unknown != nullptr) *why_unknown = why;
   return joules;
 }
 
