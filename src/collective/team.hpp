@@ -14,6 +14,11 @@ struct Team {
 
   bool contains(int member) const { return member >= 0 && member < count; }
   int rank(int member) const { return table != nullptr ? table[member] : first + member * step; }
+  std::vector<int> ranks() const {
+    std::vector<int> out;
+    for (int m = 0; m < count; ++m) out.push_back(rank(m));
+    return out;
+  }
   // Returns the index of a rank; -1 if it is no member.
   int find(int rank) const {
     if (table == nullptr) {

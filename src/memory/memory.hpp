@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/shown.hpp"
+#include "base/wait.hpp"
 #include "collective/collective.hpp"
 #include "memory/arrays.hpp"
 #include "memory/atomics.hpp"
@@ -82,6 +83,7 @@ class Memory {
   // Options stats and report: the time of this rank, in seconds, summed over its threads.
   struct Times {
     bool on = false, shown = false;  // shown: option stats
+    double now() const { return on ? seconds_now() : 0; }
     double began = 0;
     std::atomic<double> locks{0}, faults{0};
   };

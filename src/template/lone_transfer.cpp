@@ -9,8 +9,7 @@ namespace {
 
 // The ranks that execute this, then all others with a part of an array.
 std::vector<int> with_nodes_of(const Team& executing, std::initializer_list<const TransferSide*> sides) {
-  std::vector<int> out;
-  for (int m = 0; m < executing.count; ++m) out.push_back(executing.rank(m));
+  std::vector<int> out = executing.ranks();
   for (const TransferSide* side : sides)
     if (side->layout != nullptr)
       for (const int rank : side->layout->on().grid.ranks)

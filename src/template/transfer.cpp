@@ -36,7 +36,7 @@ void copy_elements(char* to, int64_t to_stride, const char* from, int64_t from_s
 Transfer Transfer::of_sections(const Team& team, int me, const TransferSide& to, const TransferSide& from,
                                size_t element) {
   Transfer out;
-  for (int m = 0; m < team.count; ++m) out.ranks_.push_back(team.rank(m));
+  out.ranks_ = team.ranks();
   out.element_ = element;
   const SideOfTeam target(team, me, to), source(team, me, from);
   SharedPositions positions(source, target);
@@ -141,7 +141,7 @@ class Transfer::Shadow {
 Transfer Transfer::of_shadow(const Team& team, int me, const TransferSide& array, std::span<const Width> widths,
                              Combine combine) {
   Transfer out;
-  for (int m = 0; m < team.count; ++m) out.ranks_.push_back(team.rank(m));
+  out.ranks_ = team.ranks();
   out.element_ = array.layout->element();
   out.combine_ = combine, out.reaches_ = !array.parts.empty();
   const Grid& grid = array.layout->on().grid;

@@ -117,7 +117,7 @@ class Jobs(JobsTest):
             for host, device in itertools.product(("h1", "h2"), (0, 1)):
                 self.assertEqual(len(re.findall(rf"^ +{host} host {device} ", ended.text, re.MULTILINE)), 3, ended)
             self.assertEqual((folder / "spread.png").read_bytes()[:4], b"\x89PNG")
-            program: Command = [self.example("hiroba").parent.parent / "lib/hiroba/spread", "1", "0.001", "8", "1"]
+            program: Command = [self.build / "lib/hiroba/spread", "1", "0.001", "8", "1"]
             placed = ["--devices", "host:2", "--place-by", "speed", "--place-table", folder / "table.tsv"]
             rows = [row.split("\t") for row in (folder / "table.tsv").read_text().splitlines(keepends=True)]
             for row in rows[1:]:  # the second device is the faster one of h1, the first one of h2

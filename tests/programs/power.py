@@ -77,6 +77,18 @@ def run(words: list[object], options: list[object], settings: dict[str, str] | N
     return done.returncode, done.stdout, done.stderr
 
 
+def hiroba_power(root: Path, *words: object, **settings: str) -> tuple[int, str, str]:
+    done = subprocess.run(
+        [str(word) for word in (BUILD / "bin" / "hiroba", "power", *words)],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+        env=os.environ | {"HIROBA_POWER_ROOT": str(root), "HIROBA_POWER_NVML": "none"} | settings,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
 class Row:
     """A line of the table: region, rank, times, seconds, joules, watts, J s, J above idle."""
 
@@ -221,16 +233,9 @@ class Power(unittest.TestCase):
 
     def sources(self, root: Path, nvml: Path | str = "none", **settings: str) -> str:
         """What `hiroba power` prints."""
-        done = subprocess.run(
-            [str(BUILD / "bin" / "hiroba"), "power"],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-            env=os.environ | {"HIROBA_POWER_ROOT": str(root), "HIROBA_POWER_NVML": str(nvml), **settings},
-        )
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        return done.stdout
+        status, out, error = hiroba_power(root, HIROBA_POWER_NVML=str(nvml), **settings)
+        self.assertEqual((status, error), (0, ""))
+        return out
 
     def test_sources(self) -> None:
         """Each with its resolution and the time between updates, as measured, or as its documentation says."""
@@ -328,15 +333,7 @@ class Power(unittest.TestCase):
 
     def spread(self, machine: Machine, *words: object, settings: dict[str, str] | None = None) -> tuple[int, str, str]:
         sizes = ["--repeat", 4, "--seconds", 0.05, "--size", 48, "--mebibytes", 1]
-        done = subprocess.run(
-            [str(word) for word in (BUILD / "bin" / "hiroba", "power", "spread", *sizes, *words)],
-            capture_output=True,
-            text=True,
-            timeout=100,
-            check=False,
-            env=os.environ | {"HIROBA_POWER_ROOT": str(machine.root), "HIROBA_POWER_NVML": "none", **(settings or {})},
-        )
-        return done.returncode, done.stdout, done.stderr
+        return hiroba_power(machine.root, "spread", *sizes, *words, **(settings or {}))
 
     def test_spread(self) -> None:
         """Every device of the machine, and ranks on it by the table."""

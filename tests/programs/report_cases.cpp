@@ -244,17 +244,18 @@ void killed(bool) {
 // A chain of 16 tasks, twice as many shorter ones beside it, twice.
 void chain(bool) {
   double* const b = doubles(64, true, "B");
-  static std::atomic<int> created = 0;  // a task whose turn has come before it is created is in no chain
+  // A task that is created after its predecessor has ended begins a new chain, so the first one waits for the last.
+  static std::atomic<int> phases_created = 0;
   for (int phase = 0; phase < 2; ++phase) {
     for (int i = 0; i < 16; ++i) {
       hiroba::task(hiroba::inout(b, size_t{1}), [phase] {
-        while (created <= phase) usleep(100);
+        while (phases_created <= phase) usleep(100);
         compute(1200);
       });
       for (int k = 1; k <= 2; ++k)
         hiroba::task(hiroba::inout(b + (2 * i + k) * page_doubles, size_t{1}), [] { compute(200); });
     }
-    ++created;
+    ++phases_created;
     hiroba::taskwait();
   }
 }

@@ -11,21 +11,6 @@ import re
 import sys
 from dataclasses import dataclass, field
 
-PARTS = (
-    "arrays",
-    "collectives",
-    "files",
-    "fourier",
-    "job",
-    "linear",
-    "mpi",
-    "parallel",
-    "requests",
-    "solvers",
-    "tasks",
-    "whole",
-)
-OTHERS = ("boxes", "epochs", "library", "places", "table")  # whose functions they call
 CLASSES = {"Array", "Operator", "Request"}  # whose methods programs call
 FEWEST_WORDS = 3
 
@@ -90,7 +75,7 @@ def passed_on(of: Function, to: Function) -> set[str]:
 
 class Package:
     def __init__(self, folder: pathlib.Path) -> None:
-        self.modules = {name: read(folder / f"{name}.py") for name in (*PARTS, *OTHERS)}
+        self.modules = {path.stem: read(path) for path in folder.glob("*.py")}
         self._propagate()
 
     def _find(self, module: Module, name: str) -> Function | None:
@@ -132,11 +117,11 @@ class Package:
 
     def public(self) -> list[Function]:
         out = []
-        for name in PARTS:
-            for function in self.modules[name].functions.values():
+        for module in self.modules.values():
+            for function in module.functions.values():
                 of_class, _, method = function.name.rpartition(".")
                 is_public = of_class in CLASSES and not method.startswith("_")
-                if is_public or function.name in self.modules[name].shown:
+                if is_public or function.name in module.shown:
                     out.append(function)
         return out
 

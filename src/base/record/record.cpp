@@ -187,7 +187,7 @@ SiteRecord* note_lock(int lock, const char* call, double begin, double end) {
 }
 
 void note_held(SiteRecord* site, double seconds) {
-  if (site != nullptr) add(site->amount, nanoseconds(seconds));
+  if (site != nullptr) add(site->held, nanoseconds(seconds));
 }
 
 void note_coherence(const char* call, double begin, double end) {

@@ -21,8 +21,7 @@ namespace hiroba {
 enum class SiteKind : uint32_t { none, fault, barrier, collective, lock, task, region, copy, coherence };
 inline constexpr size_t site_kinds = 9;
 
-// A place of the program, and what has been done there. amount: of faults, pages; of collective operations, bytes; of
-// locks, the nanoseconds that they were held.
+// A place of the program, and what has been done there. amount: of faults, pages; of collective operations, bytes.
 struct SiteRecord {
   static constexpr uint32_t no_detail = UINT32_MAX;
   std::atomic<uint64_t> key;
@@ -31,6 +30,7 @@ struct SiteRecord {
   uint32_t detail;  // faults: the array's number; locks: the lock's; collective operations: their size and way
   std::atomic<uint64_t> count, amount, nanoseconds;
   std::atomic<uint64_t> ordered, next;  // faults that continue where the last one ended; the page after it
+  std::atomic<uint64_t> held;           // locks: nanoseconds until they were given back
   std::atomic<uint64_t> before;  // collective operations: nanoseconds that the thread computed since the one before
   struct Waited {
     uint64_t nanoseconds;

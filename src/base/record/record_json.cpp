@@ -243,13 +243,12 @@ std::string site_text(const RunRecord& r, const SiteRecord& site, ArrayNumbers& 
   if (kind == SiteKind::fault && site.detail < arrays_of(r))
     out += format("\"array\":%zu,", numbers.of(r.arrays[site.detail]));
   if (kind == SiteKind::lock && site.detail != SiteRecord::no_detail) out += format("\"lock\":%u,", site.detail);
-  if (kind == SiteKind::lock) out += format("\"held\":%.6g,", 1e-9 * static_cast<double>(site.amount.load()));
+  if (kind == SiteKind::lock) out += format("\"held\":%.6g,", 1e-9 * static_cast<double>(site.held.load()));
   if (kind == SiteKind::fault) out += format("\"ordered\":%lu,", site.ordered.load());
   if (kind == SiteKind::collective)
     out +=
         format("\"way\":%s,\"before\":%.6g,", quoted(site.way).c_str(), 1e-9 * static_cast<double>(site.before.load()));
-  const uint64_t amount = kind == SiteKind::lock ? 0 : site.amount.load();
-  out += format("\"count\":%lu,\"amount\":%lu,\"seconds\":%.6g,\"waited_for\":{", site.count.load(), amount,
+  out += format("\"count\":%lu,\"amount\":%lu,\"seconds\":%.6g,\"waited_for\":{", site.count.load(), site.amount.load(),
                 1e-9 * static_cast<double>(site.nanoseconds.load()));
   const char* before = "";
   for (const SiteRecord::Waited& waited : site.waited) {
@@ -304,7 +303,7 @@ class SiteTexts {
       SiteRecord& sum = rest[used[i]->kind];
       sum.kind = used[i]->kind, sum.detail = SiteRecord::no_detail;
       sum.count += used[i]->count, sum.amount += used[i]->amount, sum.nanoseconds += used[i]->nanoseconds;
-      sum.ordered += used[i]->ordered, sum.before += used[i]->before;
+      sum.ordered += used[i]->ordered, sum.held += used[i]->held, sum.before += used[i]->before;
       for (size_t k = 0; k < Timeline::kinds; ++k) sum.critical[k] += used[i]->critical[k];
     }
     std::array<size_t, site_kinds> numbers_of_rest{};

@@ -179,10 +179,10 @@ bool serve(MemoryParts& p, const void* address, FaultKind kind, const void* code
         "or leave out the promise",
         static_cast<size_t>(at - array->data) / array->distribution.element_bytes(), array->name, array->preloaded_by);
   }
-  const double begin = p.times.on ? seconds_now() : 0;
+  const double begin = p.times.now();
   uint64_t fetched = 0;
   const bool served = p.cache->fetches.fault(*array, p.page_of(address), kind, &fetched);
-  const double end = p.times.on ? seconds_now() : 0;
+  const double end = p.times.now();
   if (p.times.on) p.times.faults.fetch_add(end - begin, std::memory_order_relaxed);
   if (recording() && fetched > 0) note_fault(code, record_number(*array), p.page_of(address), fetched, begin, end);
   p.transport->faulting(false);

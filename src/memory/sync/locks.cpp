@@ -105,7 +105,7 @@ Status Locks::lock(int id, const char* call) {
 
 // A thread that shares a lock has counted itself before it passes the ticket on.
 Status Locks::take(int index, int id, const char* call, Beside& beside) {
-  const double start = parts_.times.on ? seconds_now() : 0;
+  const double start = parts_.times.now();
   const auto text = [&] { return format("%s(%d)", call, id); };
   const auto what = [&] { return who_holds(index, id, call); };
   uint32_t ticket;
@@ -135,7 +135,7 @@ void Locks::held(Taken taken) {
 
 Status Locks::try_lock(int id, bool& taken, const char* call) {
   HIROBA_TRY(check(id, false, call));
-  const double start = parts_.times.on ? seconds_now() : 0;
+  const double start = parts_.times.now();
   uint32_t ticket;
   taken = ticket_lock(id).try_acquire(ticket);
   if (!taken) return {};
@@ -205,7 +205,7 @@ void Locks::show_held(int index, bool held) const {
 
 Status Locks::lock_shared(int id, const char* call) {
   HIROBA_TRY(check(id, false, call));
-  const double start = parts_.times.on ? seconds_now() : 0;
+  const double start = parts_.times.now();
   uint32_t ticket;
   HIROBA_TRY(ticket_lock(id).acquire([&] { return format("%s(%d)", call, id); },
                                      [&] { return who_holds(id, id, call); }, ticket));
@@ -215,7 +215,7 @@ Status Locks::lock_shared(int id, const char* call) {
 
 Status Locks::try_lock_shared(int id, bool& taken, const char* call) {
   HIROBA_TRY(check(id, false, call));
-  const double start = parts_.times.on ? seconds_now() : 0;
+  const double start = parts_.times.now();
   uint32_t ticket;
   taken = ticket_lock(id).try_acquire(ticket);
   if (taken) took_shared(id, ticket, waited(id, start, call));

@@ -276,8 +276,7 @@ XMP_EXPORT void xmp_check_loop(const xmp_aligned* a, const char* place) {
 std::span<char* const> parts_in(const Team& team, const xmp_aligned& a, const Call& call) {
   Collective& all = coarrays(call.name, call.place).collective();
   const World& world = all.world();
-  std::vector<int> ranks;
-  for (int m = 0; m < team.count; ++m) ranks.push_back(team.rank(m));
+  const std::vector<int> ranks = team.ranks();
   const auto [found, made] = aligned(&a, call.place).parts.try_emplace(ranks);
   if (!made || !std::all_of(ranks.begin(), ranks.end(), [&](int rank) { return world.reaches(rank); }))
     return found->second;

@@ -27,12 +27,6 @@ void require_copies(const xmp_aligned& a, const AlignedLayout& layout, const Tea
   }
 }
 
-Section section_of(const xmp_section& own, size_t element) {
-  Section out(own.address, element);
-  for (int d = 0; d < own.dims; ++d) out.add(own.count[d], own.stride[d]);
-  return out;
-}
-
 // A reduction needs its elements one after the other. Returns false if they are not.
 bool in_one_piece(const Section& section) { return section.empty() || walk_packed(section).contiguous(); }
 
@@ -49,6 +43,7 @@ void reduce_packed(const Section& section, xmp_type type, xmp_operator op, const
 XMP_EXPORT xmp_section xmp_copies(const xmp_aligned* a, const xmp_node_reference* on, const char* what,
                                   const char* place) {
   xmp_section out = {};
+  out.dims = 1;  // without elements, on a node that takes no part
   const AlignedLayout& layout = layout_of(*a, place);
   const Team set = participants(on, place);
   if (set.count == 0) return out;
@@ -72,7 +67,7 @@ XMP_EXPORT xmp_section xmp_copies(const xmp_aligned* a, const xmp_node_reference
 
 XMP_EXPORT void xmp_reduction_section(const xmp_section* own, size_t element, enum xmp_type type, enum xmp_operator op,
                                       const xmp_node_reference* on, const char* place) {
-  const Section section = section_of(*own, element);
+  const Section section = section_of(*own, element, place).section;
   if (in_one_piece(section)) xmp_reduction(own->address, section.blocks(), type, op, on, place);
   else reduce_packed(section, type, op, on, place);
 }
@@ -80,7 +75,7 @@ XMP_EXPORT void xmp_reduction_section(const xmp_section* own, size_t element, en
 XMP_EXPORT xmp_request xmp_reduction_section_start(const xmp_section* own, size_t element, enum xmp_type type,
                                                    enum xmp_operator op, const xmp_node_reference* on,
                                                    const char* place) {
-  const Section section = section_of(*own, element);
+  const Section section = section_of(*own, element, place).section;
   if (in_one_piece(section)) return xmp_reduction_start(own->address, section.blocks(), type, op, on, place);
   reduce_packed(section, type, op, on, place);
   return {};

@@ -24,9 +24,7 @@ void synchronise(const Team& set, const Call& call) {
 void synchronise_shared(const Team& set, const Call& call) {
   if (set.is_all(sms_nprocs)) return synchronise(set, call);
   require_all_ranks(call.name);
-  std::vector<int> ranks;
-  for (int m = 0; m < set.count; ++m) ranks.push_back(set.rank(m));
-  require_at(coarrays(call.name, call.place).image_sync().sync_ranks(ranks, call), place_of(call));
+  require_at(coarrays(call.name, call.place).image_sync().sync_ranks(set.ranks(), call), place_of(call));
 }
 
 namespace {
