@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import random
 
-from global_programs import HEAD, MAIN, Array
+from global_programs import Array, Numbers, joined, together
 
 # On 12 nodes or fewer: all answers follow from the number of nodes.
 INQUIRY = """#include <stdio.h>
@@ -407,16 +407,16 @@ def set_both(a: Array, value: str) -> list[str]:
     return [*a.nest(f"{a.element()} = {value};"), *a.nest(f"{a.element('o' + a.name)} = {value};", private=True)]
 
 
-def products(rng: random.Random, kind: str) -> list[str]:
-    m, n, k = (rng.randint(3, 11) for _ in range(3))
+def products(numbers: Numbers, kind: str) -> list[str]:
+    m, n, k = (numbers.between(3, 11) for _ in range(3))
     shapes = {"a": [m, k], "b": [k, n], "x": [k, m], "y": [m, n]}
-    a, b, x, y = (Array(rng, name, kind, shape, True) for name, shape in shapes.items())
+    a, b, x, y = (Array(numbers, name, kind, shape, True) for name, shape in shapes.items())
     product = f"{{ element s = 0; for (int l = 0; l < {k}; l++) s += oa[i][l] * ob[l][j]; oy[i][j] = s; }}"
     return [
         *(line for each in (a, b, x, y) for line in each.declare()),
         *set_both(a, "(i * 7 + j * 3) % 11 - 5"),
         *set_both(b, "(i * 5 + j) % 13 - 6"),
-        f"  xmp_transpose({desc(x, a)}, {rng.randint(0, 1)});",
+        f"  xmp_transpose({desc(x, a)}, {numbers.between(0, 1)});",
         *x.nest("ox[i][j] = oa[j][i];", private=True),
         *x.compare("transpose"),
         f"  xmp_matmul({desc(y, a, b)});",
@@ -426,18 +426,27 @@ def products(rng: random.Random, kind: str) -> list[str]:
     ]
 
 
-def moves(rng: random.Random, kind: str) -> list[str]:
-    shape = [rng.randint(3, 7) for _ in range(rng.randint(1, 3))]
-    many = 1
-    for extent in shape:
-        many *= extent
-    g = Array(rng, "g", kind, shape, True)
-    h, e = (Array(rng, name, rng.choice(["int", "short", "long"]), shape, False) for name in "he")
+def sort(numbers: Numbers, v: Array, z: Array) -> list[str]:
+    up, size = numbers.rng.random() < 0.5, v.extents[0]
+    return [
+        f"  xmp_sort_{'up' if up else 'down'}({desc(v, z)});",
+        f"  for (int i = 0; i < {size}; i++) oz[i] = ov[i];",
+        f"  for (int i = 0; i < {size}; i++) for (int l = 0; l + 1 < {size}; l++)",
+        f"    if (oz[l] {'>' if up else '<'} oz[l + 1]) {{ element s = oz[l]; oz[l] = oz[l + 1]; oz[l + 1] = s; }}",
+        *z.compare("sort"),
+    ]
+
+
+def moves(numbers: Numbers, kind: str) -> list[str]:
+    rng = numbers.rng
+    shape = [numbers.between(3, 7) for _ in range(rng.randint(1, 3))]
+    g = Array(numbers, "g", kind, shape, True)
+    h, e = (Array(numbers, name, rng.choice(["int", "short", "long"]), shape, False) for name in "he")
     dims = rng.randint(1, 2)
-    sizes = [rng.randint(4, 9) for _ in range(dims)]
-    a, w = (Array(rng, name, kind, sizes, name == "w") for name in "aw")
-    v = Array(rng, "v", kind, [many + rng.randint(0, 3)], True)
-    z = Array(rng, "z", kind, [v.extents[0]], False)
+    sizes = [numbers.between(4, 9) for _ in range(dims)]
+    a, w = (Array(numbers, name, kind, sizes, name == "w") for name in "aw")
+    many = numbers.name(f"{' * '.join(shape)} + {numbers.between(0, 3)}")
+    v, z = (Array(numbers, name, kind, [many], name == "v") for name in "vz")
     indices = (h, e)[:dims]
     elements = "".join(f"[{x.element('o' + x.name)}]" for x in indices)
     out = [line for each in (g, h, e, a, w, v, z) for line in each.declare()]
@@ -446,13 +455,10 @@ def moves(rng: random.Random, kind: str) -> list[str]:
     for index, by in zip((h, e), (3, 5), strict=True):
         extent = a.extents[min("he".index(index.name), dims - 1)]
         terms = " + ".join(f"{by + d} * {'ijk'[d]}" for d in range(len(shape)))
-        out += set_both(index, f"({terms}) % {extent}")
-    out += [
-        f"  xmp_sort_{rng.choice(['up', 'down'])}({desc(v, z)});",
-        f"  for (int i = 0; i < {v.extents[0]}; i++) oz[i] = ov[i];",
-        f"  for (int i = 0; i < {v.extents[0]}; i++) for (int l = 0; l + 1 < {v.extents[0]}; l++)",
-        "    if (oz[l] SIGN oz[l + 1]) { element s = oz[l]; oz[l] = oz[l + 1]; oz[l + 1] = s; }",
-        *z.compare("sort"),
+        out += set_both(index, f"({terms}) % ({extent})")
+    return [
+        *out,
+        *sort(numbers, v, z),
         f"  xmp_gather({desc(g, a, *indices)});",
         in_order(g, f" {g.element('og')} = oa{elements};"),
         *g.compare("gather"),
@@ -469,7 +475,6 @@ def moves(rng: random.Random, kind: str) -> list[str]:
         in_order(g, f" ov[{number_of(g)}] = {g.element('og')};"),
         *v.compare("pack all"),
     ]
-    return [line.replace("SIGN", ">" if any("sort_up" in each for each in out) else "<") for line in out]
 
 
 def number_of(a: Array) -> str:
@@ -479,15 +484,14 @@ def number_of(a: Array) -> str:
     return text
 
 
-def program(seed: int, cases: int) -> str:
+def program(seed: int, functions: int) -> str:
     rng = random.Random(seed)
-    functions = []
-    for i in range(cases):
+    made = []
+    for i in range(functions):
         kind = rng.choice(["double", "int", "short", "long", "float", "long double"])
-        lines = [*(products if i % 2 else moves)(rng, kind), "}"]
-        functions.append("\n".join([f"static void case{i}(void) {{ typedef {kind} element;", *lines]))
-    calls = "\n  ".join(f"case{i}();" for i in range(cases))
-    return "\n".join([HEAD, *functions, MAIN.replace("CALLS", calls)])
+        numbers = Numbers(rng)
+        made.append(joined(i, kind, numbers, (products if i % 2 else moves)(numbers, kind)))
+    return together(made)
 
 
 if __name__ == "__main__":

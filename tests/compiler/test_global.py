@@ -1,13 +1,14 @@
 """XcalableMP's global view as users write it, compared with sequential runs: fixed programs, random ones with a printed
 seed, misuse that only a run can notice, and what --explain says."""
 
+import concurrent.futures
 import json
 import os
 import random
 import sys
 import unittest
 
-from compiling import HIROBARUN, ONCE, ROOT, CompilerTest, execute
+from compiling import HIROBACC, HIROBARUN, ONCE, ROOT, CompilerTest, execute
 from global_calls import PROGRAMS as CALLS
 from global_calls import program as calls
 from global_forms import FILES as LATER_FILES
@@ -352,18 +353,40 @@ class GlobalView(CompilerTest):
                 self.assertAlmostEqual(report["checksum"], 5.5488557664881109, delta=5e-12)
 
     def test_random(self) -> None:
-        """`test_global.py SEED` tries that seed alone."""
+        """A thousand random programs: 23 functions, each with 45 draws of its numbers."""
         seeds = [int(os.environ["SEED"])] if "SEED" in os.environ else [random.randrange(1 << 30)]
         if not ONCE and "SEED" not in os.environ:
             seeds += [random.randrange(1 << 30) for _ in range(4)]
         for seed in seeds:
             print(f"seed {seed}: SEED={seed} repeats it", file=sys.stderr)
-            with self.subTest(seed=seed):
-                many = str(random.Random(seed).randint(5, 16))
-                for name, written in (("random", program(seed, 12)), ("calls", calls(seed, 8))):
-                    self.write(f"{name}.c", written)
-                    self.compiled("-O1", f"{name}.c", "-o", name)
-                    self.run_all(name, *[[many], [many, "--nodes", "3"]] * (name == "random"))
+            written = {"random": program(seed, 10), "fast": program(seed + 1, 5), "calls": calls(seed, 8)}
+            with concurrent.futures.ThreadPoolExecutor(2) as pool:
+                tried = [pool.submit(self.try_numbers, seed, *each) for each in written.items()]
+            if any(each.result() for each in tried):
+                self.fail("\n".join([f"SEED={seed} repeats it", *(each.result() for each in tried)]))
+
+    def try_numbers(self, seed: int, name: str, written: str) -> str:
+        """Runs a program with six numbers of nodes, each with draws of its own; returns what is wrong."""
+        self.write(f"{name}.c", written)
+        ended = execute([HIROBACC, "-O1" if name == "fast" else "-O0", f"{name}.c", "-o", name], self.folder)
+        if ended.returncode or ended.stderr:
+            return f"hirobacc {name}.c: {ended.stderr}"
+        many = str(random.Random(seed).randint(5, 16))
+        first = 0
+        for settings, draws in (
+            ("1", 14),
+            ("2", 14),
+            ("3", 8),
+            ("4 --nodes 2", 6),
+            (many, 2),
+            (f"{many} --nodes 3", 1),
+        ):
+            words = [HIROBARUN, "-n", *settings.split(), str(self.folder / name), str(first), str(first + draws)]
+            ended = execute(words, self.folder, limit=120)
+            if (ended.returncode, ended.stdout) != (0, "OK\n"):
+                return f"{name}, -n {settings}: {ended.stdout[-1000:]}{ended.stderr[-1000:]}"
+            first += draws
+        return ""
 
     def test_misuse(self) -> None:
         cases = "".join(f"  if (which == {i}) {{{body}\n  }}\n" for i, body in enumerate(MISUSE))
@@ -427,7 +450,7 @@ class Wire(CompilerTest):
             with self.subTest(name):
                 self.write(f"{name}.c", written)
                 self.compiled("-O1", "-fopenmp", f"{name}.c", "-lm", "-o", name)
-                words = [HIROBARUN, "-n", "4", "--nodes", "2", str(self.folder / name)]
+                words = [HIROBARUN, "-n", "4", "--nodes", "2", str(self.folder / name), "0", "12"]  # draws
                 ended = execute(words, self.folder, limit=60, env=options)
                 self.assertEqual((ended.returncode, ended.stdout), (0, "OK\n"), ended.stderr)
 

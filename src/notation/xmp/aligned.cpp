@@ -301,11 +301,9 @@ namespace {
 std::vector<Transfer::Width> widths_of(const xmp_aligned& a, const AlignedLayout& layout, const xmp_width width[],
                                        const char* place) {
   std::vector<Transfer::Width> out;
-  bool any = false;
   for (int d = 0; d < a.dims; ++d) {
     const AlignedLayout::Dim& dim = layout.dim(d);
     Transfer::Width one = {dim.low, dim.high, width[d].periodic != 0};
-    any = any || dim.full || dim.low > 0 || dim.high > 0;
     if (width[d].low != XMP_REST) {
       one.low = width[d].low, one.high = width[d].high;
       if (!dim.full && (one.low > dim.low || one.high > dim.high || one.low < 0 || one.high < 0))
@@ -314,7 +312,6 @@ std::vector<Transfer::Width> widths_of(const xmp_aligned& a, const AlignedLayout
     }
     out.push_back(one);
   }
-  if (!any) end_job(1, "%s: reflect of %s, which has no shadow; write #pragma xmp shadow %s[1]", place, a.name, a.name);
   return out;
 }
 

@@ -155,7 +155,8 @@ class Part:
 
     @property
     def directives(self) -> list[Directive]:
-        return [d for d in self.found.directives if any(d.kind is kind for kind in self.notation.directives)]
+        mine = {id(kind) for kind in self.notation.directives}
+        return [d for d in self.found.directives if id(d.kind) in mine]
 
     @property
     def is_included(self) -> bool:

@@ -69,10 +69,12 @@ def join(first: State | None, second: State | None, default: Callable[[Key, bool
     out = []
     for one, other, of_points in ((first.atoms, second.atoms, False), (first.points, second.points, True)):
         both = dict(one)
-        for key, value in other.items():
-            old = both.get(key)
-            both[key] = value | (default(key, of_points) if old is None else old)
-        for key in one.keys() - other.keys():
-            both[key] = both[key] | default(key, of_points)
+        if one != other:
+            for key, value in other.items():
+                old = both.get(key)
+                if old is not value:
+                    both[key] = value | (default(key, of_points) if old is None else old)
+            for key in one.keys() - other.keys():
+                both[key] = both[key] | default(key, of_points)
         out.append(both)
     return State(*out)

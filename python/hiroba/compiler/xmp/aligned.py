@@ -103,13 +103,13 @@ class Kept:
 class AlignedArrays:
     def __init__(self, xmp: Xmp) -> None:
         self.xmp = xmp
-        self.all: list[Aligned] = []
+        self.all: dict[tuple[int, str], Aligned] = {}
         self.kept: list[Kept] = []
 
     def of_name(self, name: str, at: int) -> Aligned | None:
         root, _, member = name.partition(".")
         denoted = self.xmp.unit.scopes.visible(root, at)
-        return self._of(denoted.entity.at, member) if denoted is not None else None
+        return self.all.get((denoted.entity.at, member)) if denoted is not None else None
 
     def of_node(self, node: Node, lowering: Lowering | None = None) -> Aligned | None:
         """Returns the array that a name, or a variable and its member, denotes."""
@@ -125,10 +125,7 @@ class AlignedArrays:
                 return None
         anchor = lowering.anchor if lowering is not None else None
         denoted = self.xmp.declared.denoted(node, anchor)
-        return self._of(denoted.entity.at, member) if denoted is not None else None
-
-    def _of(self, entity: int, member: str) -> Aligned | None:
-        return next((a for a in self.all if a.key == (entity, member)), None)
+        return self.all.get((denoted.entity.at, member)) if denoted is not None else None
 
     def of_chain(self, node: Node, lowering: Lowering | None = None) -> Aligned | None:
         """Returns the array of which this is an element, a section or all."""
@@ -330,7 +327,7 @@ def add(xmp: Xmp, directive: Directive, name: str, template: Template, axes: lis
         text = f"`{name}` has {count(dims, 'dimension')}, and this alignment names {len(axes)}"
         xmp.source.error(directive.place(name), text, "name each: an index, or * where it is not divided")
         return
-    if any(a.key == (denoted.entity.at, member) for a in xmp.aligned.all):
+    if (denoted.entity.at, member) in xmp.aligned.all:
         xmp.source.error(directive.place(name), f"`{name}` is aligned already", "align it once")
         return
     value = initial(top)
@@ -355,7 +352,7 @@ def add(xmp: Xmp, directive: Directive, name: str, template: Template, axes: lis
         base + "[0]" * dims,
         last=directive,
     )
-    xmp.aligned.all.append(made)
+    xmp.aligned.all[made.key] = made
 
 
 def is_taken_apart(xmp: Xmp, directive: Directive, entity: int, name: str) -> bool:

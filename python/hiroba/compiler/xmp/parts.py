@@ -22,7 +22,7 @@ NUMBERS = {**CODES, "default": "-1"}  # the types of elements
 
 def declare_all(xmp: Xmp) -> None:
     """Makes pointers of the arrays, and writes the descriptors and their allocation."""
-    for array in xmp.aligned.all:
+    for array in xmp.aligned.all.values():
         if array.last is None:
             continue
         if array.kind == "parameter":
@@ -106,7 +106,7 @@ def shown(array: Aligned, d: int) -> str:
 
 
 def explain(xmp: Xmp) -> None:
-    for array in xmp.aligned.all:
+    for array in xmp.aligned.all.values():
         t = array.template
         dims = [shown(array, d) for d in range(array.dims)]
         if array.last is not None:
