@@ -28,11 +28,12 @@ def number(name: str) -> int:
 
 
 def start() -> None:
-    library.sms_startup(None, None)
+    library.hiroba_start_interpreted()  # which ends the job, too, when the process exits
     mark_children(number("sms_nprocs"))
     sys.excepthook = report
     threading.excepthook = report_of_thread
-    atexit.register(end)
+    if "mpi4py.MPI" in sys.modules:  # which ends MPI before the process exits
+        atexit.register(end)
     os.register_at_fork(after_in_child=in_child)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         Interrupts()
@@ -120,15 +121,8 @@ def fail(text: str, summary: str, place: str) -> None:
 
 
 def end() -> None:
-    """Leaves the job, unless the program has failed in a way that `report` has not seen."""
-    if not ended_by_error() and os.getpid() == process:
-        library.sms_shutdown()
-
-
-def ended_by_error() -> bool:
-    """Whether an exception has ended the program that `report` has not got, because another hook has. Test runners set
-    last_value, too, and go on."""
-    return sys.excepthook is not report and getattr(sys, "last_value", None) is not None and not hasattr(sys, "ps1")
+    """Leaves the job."""
+    library.sms_shutdown()
 
 
 def in_child() -> None:
@@ -136,7 +130,6 @@ def in_child() -> None:
     sys.excepthook = sys.__excepthook__
 
 
-process = os.getpid()
 start()
 rank, size = number("sms_rank"), number("sms_nprocs")
 node, nodes = number("sms_node"), number("sms_nnodes")

@@ -76,7 +76,7 @@ class Section(ctypes.Structure):
 # Result and arguments of each function; those of collective operations are in collectives.py.
 FUNCTIONS = {
     "hiroba_version": (TEXT,),
-    "sms_startup": (INT, POINTER, POINTER),
+    "hiroba_start_interpreted": (None,),
     "sms_shutdown": (INT,),
     "sms_barrier": (None,),
     "sms_sync": (None,),

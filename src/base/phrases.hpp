@@ -6,6 +6,7 @@ namespace hiroba {
 
 struct Phrases {
   const char* end = "the call that ends the job";
+  const char* exit = "exit or by returning from main";  // what ends a program early
   const char* bring_pages = "a preload";
   const char* free_object = "the call of its allocator";
   const char* resize_object = "the call of its allocator";

@@ -66,8 +66,8 @@ void left_early(int status, void*) {
   leave_by_exit(kept);
   flush_stdout();
   if (first_to_report(kept))
-    log_line("the program ended with status %d%s, by exit or by returning from main, before %s", status,
-             system_keeps(status) ? "" : ", of which the system keeps 0", phrases().end);
+    log_line("the program ended with status %d%s, by %s, before %s", status,
+             system_keeps(status) ? "" : ", of which the system keeps 0", phrases().exit, phrases().end);
   report_models();
   run_exit_hook();
   if (p.memory->job().nranks > 1) end_at_latest_in(leaving_seconds, kept);
@@ -152,6 +152,14 @@ void end_process(const char* call) {
 }
 
 bool process_started() { return process().memory != nullptr; }
+
+void end_at_exit(void (*end)(int status)) {
+  on_exit(
+      [](int status, void* end) {
+        if (process_started() && !process().forked) reinterpret_cast<void (*)(int)>(end)(status);
+      },
+      reinterpret_cast<void*>(end));
+}
 
 bool launched_with_others() {
   if (!Job::in_environment()) return !launching_mpi().empty();

@@ -84,6 +84,9 @@ void start_process(const char* call, std::span<Model* const> models);
 // Leaves the job, after all ranks have made the call.
 void end_process(const char* call);
 [[HIROBA_SHOWN]] bool process_started();
+// Calls `end` when this process, and not a child that it has forked, exits in the job, which it has joined before. It
+// may leave the job; if it does not, the program has ended too early. Handlers that the program adds later run before.
+void end_at_exit(void (*end)(int status));
 // Returns true if a launcher has started this process as one of several, or as one that may be.
 [[HIROBA_SHOWN]] bool launched_with_others();
 

@@ -119,6 +119,45 @@ def exits() -> None:
     sys.exit(3)
 
 
+def exits_alone() -> None:
+    if me == 1:
+        sys.exit(2)
+    hiroba.barrier()
+
+
+def exits_with_words() -> None:
+    if me == 1:
+        raise SystemExit("what is wrong")
+    hiroba.barrier()
+
+
+def exits_in_a_thread() -> None:
+    """Which ends the thread, as in every program."""
+    thread = threading.Thread(target=sys.exit, args=(4,))
+    thread.start()
+    thread.join()
+    print("well")
+
+
+def exits_at_once() -> None:
+    if me == 1:
+        os._exit(5)
+    hiroba.barrier()
+
+
+def writes_at_its_end() -> None:
+    """When objects of the program are destroyed, the arrays are still there."""
+
+    class Last:
+        def __del__(self, array: hiroba.Array = A) -> None:
+            assert array[0] + array[-1] == 2
+            print("well", flush=True)
+
+    A.local[...] = 1
+    hiroba.barrier()
+    globals()["last"] = Last()
+
+
 def waits_for_a_sleeper() -> None:
     print("waiting", flush=True)
     if me == 0:

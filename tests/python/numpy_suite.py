@@ -3,16 +3,19 @@ is in shared memory, at another rank where there is one. Each rank runs all test
 one large array is the room for those of a test. Prints `done` if just those tests fail that numpy_suite.txt names.
 
 Usage: hirobarun python3 numpy_suite.py [--plain] [--record FILE] TESTS... [OPTIONS OF PYTEST], such as
-_core/tests/test_indexing.py, or the folder array_api_tests of https://github.com/data-apis/array-api-tests, with its
-submodule, ARRAY_API_TESTS_MODULE=numpy, and --derandomize --disable-deadline --max-examples 20.
+_core/tests/test_indexing.py
+--array-api: the tests of the array API standard instead. They are no package: the variable ARRAY_API_TESTS is the path
+of a copy of https://github.com/data-apis/array-api-tests with its submodule; they need pytest-json-report and ndindex.
 --plain: a subclass of ndarray without any difference instead, of which nothing is expected. --record: a file for the
-names of tests that fail. Exits with 77 without pytest and hypothesis, which NumPy's tests need."""
+names of tests that fail. Exits with 77 without pytest and hypothesis, which NumPy's tests need, or without that
+copy."""
 
 from __future__ import annotations
 
 import argparse
 import ctypes
 import importlib.util
+import os
 import pathlib
 import re
 import sys
@@ -113,16 +116,27 @@ def known_to_fail() -> set[str]:
     return {line for line in KNOWN.read_text().splitlines() if line and not line.startswith("#")}
 
 
+def has(*packages: str) -> bool:
+    return all(importlib.util.find_spec(each) is not None for each in packages)
+
+
 def main() -> int:
-    if importlib.util.find_spec("pytest") is None or importlib.util.find_spec("hypothesis") is None:
+    if not has("pytest", "hypothesis"):
         return 77
     import pytest
 
     parser = argparse.ArgumentParser()
     parser.add_argument("--plain", action="store_true")
     parser.add_argument("--record", type=pathlib.Path)
-    parser.add_argument("tests", nargs="+")
+    parser.add_argument("--array-api", action="store_true")
+    parser.add_argument("tests", nargs="*")
     arguments, of_pytest = parser.parse_known_args()
+    if arguments.array_api:
+        if "ARRAY_API_TESTS" not in os.environ or not has("pytest_jsonreport", "ndindex"):
+            return 77
+        os.environ["ARRAY_API_TESTS_MODULE"] = "numpy"
+        arguments.tests.append(os.environ["ARRAY_API_TESTS"] + "/array_api_tests")
+        of_pytest += ["--derandomize", "--disable-deadline", "--max-examples=20"]
     room = PlainRoom() if arguments.plain else Room()
     for name in MAKERS:
         setattr(np, name, replaced(getattr(np, name), room))

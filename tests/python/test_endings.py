@@ -142,6 +142,22 @@ class Endings(unittest.TestCase):
 
     def test_status(self) -> None:
         self.assertEqual(self.run_case("exits").returncode, 3)
+        before = "hiroba: rank 1: the program ended with status {}, by sys.exit or SystemExit"
+        for case, status, words in (
+            ("exits_alone", 2, before.format(2)),
+            ("exits_with_words", 1, "what is wrong\n" + before.format(1)),
+        ):
+            text = self.fails(case, words, status=status)
+            self.assertNotIn("Traceback", text)
+        job = self.run_case("exits_at_once")
+        self.assertEqual(job.returncode, 5)
+        self.assertIn("rank 1 (pid", job.stderr)
+        self.works("exits_in_a_thread")
+        job = self.run_case("exits", python=True)
+        self.assertEqual((job.returncode, job.stderr), (3, ""))  # of a job of one, as of any program
+
+    def test_arrays_are_there_until_the_end(self) -> None:
+        self.works("writes_at_its_end")
 
     def test_no_room_names_what_has_it(self) -> None:
         self.fails("too_much", "array the big one has 8 MiB")

@@ -32,10 +32,6 @@ class LoopsModel final : public Model {
   Memory* memory_ = nullptr;
 };
 
-void end_with_program(int status, void*) {
-  if (status == 0 && process_started()) sms_shutdown();
-}
-
 }  // namespace
 
 Loops& loops() { return used_instance<LoopsModel>().loops; }
@@ -52,7 +48,9 @@ SMINT_EXPORT void smint_declare(smint_array* array) {
 SMINT_EXPORT void smint_start(int* argc, char*** argv) {
   if (process_started()) return;
   sms_startup(argc, argv);
-  on_exit(end_with_program, nullptr);
+  end_at_exit([](int status) {
+    if (status == 0) sms_shutdown();
+  });
 }
 
 SMINT_EXPORT void* smint_allocate(const int64_t dim[], const int64_t div[], size_t elemsize, int first, int count,
