@@ -62,14 +62,15 @@ class Array(Base):
 
     def box(self, rank: int | None = None) -> tuple[slice, ...]:
         """The slices that hold the elements of a rank, this one if none is given: A[A.box(r)]; one for each axis.
+        What reshape(), ravel() and view() have made of an array that is divided along its first axis is divided so,
+        too: a row is the rank's that has its first element.
 
-        Errors: ValueError if there is no such rank; Error if the array is in private memory, or a view that is no box
-        of a shared one, as a diagonal."""
+        Errors: ValueError if there is no such rank; Error if the array is in private memory, or a view of a shared one
+        that has neither slices nor rows of its ranks, as a diagonal if columns are divided."""
         owner = job.rank if rank is None else rank
         if not 0 <= owner < job.size:
             raise ValueError(f"box({rank}): the job has ranks 0..{job.size - 1}")
-        array = table.of(self, "box")
-        return boxes.part_of(table.runs(self, array, "box"), self.shape, *array.box(owner))
+        return table.part_of(self, table.of(self, "box"), owner)
 
     @property
     def local(self) -> Array:

@@ -1,11 +1,12 @@
 """Views of an array as boxes of its elements: which part of a view is whose. No state; nothing here needs a job.
 
 A view is a box if each of its axes runs along one axis of the array, as those are that slices, transpose() and
-numpy.newaxis make, or lies in each element, as that of a field of several numbers does. A diagonal, or a reshaped part,
-is none."""
+numpy.newaxis make, or lies in each element, as that of a field of several numbers does. A diagonal is none, nor what
+reshape() and a view of smaller elements make; its rows have owners where parts of the array are contiguous."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -21,7 +22,7 @@ class Run(NamedTuple):
 
 
 class View(NamedTuple):
-    """Bytes from the array's first element, shape, strides in bytes, bytes of an element."""
+    """Bytes from the array's first element, shape, strides in bytes."""
 
     offset: int
     shape: tuple[int, ...]
@@ -90,6 +91,26 @@ def part_of(runs: Sequence[Run], shape: Sequence[int], low: Sequence[int], lengt
             is_elsewhere = True
     if is_elsewhere:
         slices[:1] = [slice(0, 0)] * len(slices[:1])
+    return tuple(slices)
+
+
+def rows_of(
+    view: View, shape: Sequence[int], itemsize: int, low: Sequence[int], length: Sequence[int]
+) -> tuple[slice, ...] | None:
+    """The slices of any view that are the rows whose first element lies in a box of the array; None if the box is not
+    contiguous, or the rows are not one after another in memory."""
+    axis = next((d for d, count in enumerate(view.shape) if count > 1), None)
+    if axis is None:
+        return None
+    cut = next((d for d, count in enumerate(length) if count != 1), len(shape))
+    inner = zip(view.shape[axis + 1 :], view.strides[axis + 1 :], strict=True)
+    is_contiguous = all(have == of for have, of in zip(length[cut + 1 :], shape[cut + 1 :], strict=True))
+    if not is_contiguous or sum((count - 1) * abs(stride) for count, stride in inner) >= abs(view.strides[axis]):
+        return None
+    begin = sum(first * stride for first, stride in zip(low, contiguous_strides(shape, itemsize), strict=True))
+    run = Run(view.offset, view.strides[axis], view.shape[axis], axis)
+    slices = [slice(0, count) for count in view.shape]
+    slices[axis] = slice(*inside(run, begin, begin + math.prod(length) * itemsize))
     return tuple(slices)
 
 

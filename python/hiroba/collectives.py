@@ -42,7 +42,17 @@ __all__ = [
     "scatter",
 ]
 
-OPERATORS = {name: i for i, name in enumerate(("sum", "prod", "max", "min", "land", "lor", "band", "bor", "bxor"))}
+OPERATORS: dict[str, np.ufunc] = {  # in the order of their numbers
+    "sum": np.add,
+    "prod": np.multiply,
+    "max": np.maximum,
+    "min": np.minimum,
+    "land": np.logical_and,
+    "lor": np.logical_or,
+    "band": np.bitwise_and,
+    "bor": np.bitwise_or,
+    "bxor": np.bitwise_xor,
+}
 TYPES = {
     np.dtype(name): i
     for i, name in enumerate(
@@ -91,15 +101,24 @@ class Operation(NamedTuple):
         return Request(handle, self.used, self.result)
 
 
-def operator(op: str, dtype: np.dtype) -> int:
+def is_known(op: str, dtype: np.dtype) -> bool:
+    """Whether the library has the operator for elements of this type."""
+    lacks = {"c": ("min", "max", "band", "bor", "bxor"), "f": ("band", "bor", "bxor")}.get(dtype.kind, ())
+    return dtype in TYPES and op not in lacks
+
+
+def function_of(op: str, dtype: np.dtype) -> np.ufunc:
+    """NumPy's function of the operator."""
     if op not in OPERATORS:
         raise ValueError(f"op={op!r}; one of {', '.join(OPERATORS)}")
-    if dtype not in TYPES:
-        raise TypeError(
-            f"elements of type {dtype} cannot be combined; bool, integers, float32, float64, longdouble and complex "
-            "numbers of these can, in the order of bytes of this processor: x.astype(...)"
-        )
-    return library.hiroba_known_operator(OPERATORS[op])
+    some = np.empty(0, dtype)
+    try:
+        is_closed = OPERATORS[op](some, some).dtype in (dtype, np.dtype(bool))
+    except TypeError:
+        is_closed = False
+    if not is_closed:
+        raise TypeError(f"elements of type {dtype} cannot be combined by op={op!r}, as numpy.{OPERATORS[op].__name__}")
+    return OPERATORS[op]
 
 
 def type_of(dtype: np.dtype) -> int:
@@ -124,53 +143,74 @@ def returned(out: np.ndarray, like: Any) -> Any:
 
 
 def combine(name: str, value: Any, op: str, *more: int) -> Operation:
-    have = given(value)
+    have = given(int(value) if isinstance(value, bool) and op in ("sum", "prod") else value)
+    have = have.astype(have.dtype.newbyteorder("="), copy=False)
+    function = function_of(op, have.dtype)
+    if not is_known(op, have.dtype):
+        return combine_here(name, value, have, function, *more)
     out = np.zeros_like(have, subok=False)
-    words = (address_of(have), address_of(out), have.size, type_of(have.dtype), operator(op, have.dtype), *more)
+    number = library.hiroba_known_operator(list(OPERATORS).index(op))
+    words = (address_of(have), address_of(out), have.size, type_of(have.dtype), number, *more)
     mine = not more or rank == more[0]
     return Operation(name, words, (have, out), lambda: returned(out, value) if mine else None)
 
 
+def combine_here(name: str, value: Any, have: np.ndarray, function: np.ufunc, *more: int) -> Operation:
+    """The same for types that the library does not know: each rank gets the values of all, and combines them."""
+    gathering = gathered(have)
+    ranks = {"scan": rank + 1, "exscan": rank}.get(name, size)
+
+    def result() -> Any:
+        every = gathering.result()
+        out = np.zeros_like(have, subok=False)
+        for r in range(ranks):
+            out[...] = every[r] if r == 0 else function(out, every[r])
+        return returned(out, value) if not more or rank == more[0] else None
+
+    return gathering._replace(result=result)
+
+
 def ireduce(value: Any, op: str = "sum", root: int = 0) -> Request:
     """Combines the values of all ranks, element by element, for rank `root`; op: sum prod max min land lor band bor
-    bxor.
+    bxor. The elements are of any type that NumPy combines so; of bool, integers, float32 and wider, and complex numbers
+    each rank gets the result only, of others, such as float16 and timedelta64, the values of all ranks.
 
-    Errors: TypeError if the elements are no numbers or bool; ValueError for an unknown op, or root."""
+    Errors: TypeError if NumPy cannot combine the elements so; ValueError for an unknown op, or root."""
     return combine("reduce", value, op, root_of(root)).start()
 
 
 def iallreduce(value: Any, op: str = "sum") -> Request:
     """Combines the values of all ranks, element by element, for all ranks; op as of ireduce().
 
-    Errors: TypeError if the elements are no numbers or bool; ValueError for an unknown op."""
+    Errors: TypeError if NumPy cannot combine the elements so; ValueError for an unknown op."""
     return combine("allreduce", value, op).start()
 
 
 def reduce(value: Any, op: str = "sum", root: int = 0) -> Any:
     """As ireduce(), and waits. Returns None on other ranks than root.
 
-    Errors: TypeError if the elements are no numbers or bool; ValueError for an unknown op, or root."""
+    Errors: TypeError if NumPy cannot combine the elements so; ValueError for an unknown op, or root."""
     return combine("reduce", value, op, root_of(root)).run()
 
 
 def allreduce(value: Any, op: str = "sum") -> Any:
     """As iallreduce(), and waits.
 
-    Errors: TypeError if the elements are no numbers or bool; ValueError for an unknown op."""
+    Errors: TypeError if NumPy cannot combine the elements so; ValueError for an unknown op."""
     return combine("allreduce", value, op).run()
 
 
 def scan(value: Any, op: str = "sum") -> Any:
     """The combination of the values of ranks 0 to this one, element by element; op as of ireduce().
 
-    Errors: TypeError if the elements are no numbers or bool; ValueError for an unknown op."""
+    Errors: TypeError if NumPy cannot combine the elements so; ValueError for an unknown op."""
     return combine("scan", value, op).run()
 
 
 def exscan(value: Any, op: str = "sum") -> Any:
     """The combination of the values of the ranks before this one, element by element; zero on rank 0.
 
-    Errors: TypeError if the elements are no numbers or bool; ValueError for an unknown op."""
+    Errors: TypeError if NumPy cannot combine the elements so; ValueError for an unknown op."""
     return combine("exscan", value, op).run()
 
 

@@ -72,7 +72,7 @@ def save(path: str | os.PathLike[str], array: Array, dataset: str = "data") -> N
     in HDF5 (.h5, .hdf5) the dataset is added to what the file has, and a folder of Zarr (.zarr) is replaced first.
     Collective.
 
-    Errors: Error if the array is in private memory, or a view that is no box of a shared one; OSError if the file
+    Errors: Error if the array is in private memory, or a view without rows of the ranks; OSError if the file
     cannot be written; ImportError without h5py, or zarr."""
     table.of(array, "save")
     file = path_of(path)

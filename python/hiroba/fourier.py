@@ -24,6 +24,8 @@ def fft(array: np.ndarray, inverse: bool = False, split: int = 0) -> Array:
     numbers."""
     if array.ndim == 0 or array.size == 0:
         raise ValueError(f"fft: shape {array.shape}; at least one axis, and elements")
+    if array.dtype.kind not in "biufc":
+        raise TypeError(f"fft: elements of type {array.dtype}; numbers or bool")
     kind = np.result_type(array.dtype, "c8") if array.dtype.char in "efF" else np.dtype(complex)
     if array.ndim == 1:
         return fft_of_line(array, kind, inverse)

@@ -91,8 +91,27 @@ def of(view: np.ndarray, call: str) -> Shared:
 
 
 def runs_if_box(view: np.ndarray, array: Shared) -> list[boxes.Run] | None:
-    where = boxes.View(address_of(view) - array.address, view.shape, view.strides)
-    return boxes.runs_of(where, array.shape, array.dtype.itemsize)
+    return boxes.runs_of(place_in(array, view), array.shape, array.dtype.itemsize)
+
+
+def place_in(array: Shared, view: np.ndarray) -> boxes.View:
+    return boxes.View(address_of(view) - array.address, view.shape, view.strides)
+
+
+def part_of(view: np.ndarray, array: Shared, rank: int) -> tuple[slice, ...]:
+    """The slices of a view that hold the elements of a rank; if it is no box of the array, the rows of a rank."""
+    low, length = array.box(rank)
+    runs = runs_if_box(view, array)
+    if runs is not None:
+        return boxes.part_of(runs, view.shape, low, length)
+    rows = boxes.rows_of(place_in(array, view), array.shape, array.dtype.itemsize, low, length)
+    if rows is None:
+        raise Error(
+            f"box: rank {rank} has no rows of this view of array {array.name}, whose shape {array.shape} is divided so "
+            f"that it has {tuple(length)}, or rows share memory. Take the part first, as in A.local.reshape(...) and "
+            "A.local.view(...), or divide the array along its first axis"
+        )
+    return rows
 
 
 def runs(view: np.ndarray, array: Shared, call: str) -> list[boxes.Run]:

@@ -4,7 +4,6 @@ them."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -27,7 +26,7 @@ def part_of(array: Array, call: str) -> np.ndarray:
 def sum(array: Array) -> Any:
     """The sum of all elements, with the type that numpy.sum gives it.
 
-    Errors: Error if the array is in private memory, or a view that is no box of a shared one; TypeError if the elements
+    Errors: Error if the array is in private memory, or a view without rows of the ranks; TypeError if the elements
     are no numbers."""
     return allreduce(part_of(array, "sum").sum())
 
@@ -35,17 +34,19 @@ def sum(array: Array) -> Any:
 def mean(array: Array) -> Any:
     """The mean of all elements, which are at least one.
 
-    Errors: Error if the array is in private memory, or a view that is no box of a shared one; TypeError if the elements
+    Errors: Error if the array is in private memory, or a view without rows of the ranks; TypeError if the elements
     are no numbers."""
     have = part_of(array, "mean")
-    total = have.sum(dtype=float) if have.dtype.kind in "biu" else have.sum()
-    return allreduce(total) / array.size
+    is_half = have.dtype.kind == "f" and have.dtype.itemsize == 2
+    wider = "f4" if is_half else float if have.dtype.kind in "biu" else None  # as numpy.mean
+    out = allreduce(have.sum(dtype=wider)) / array.size
+    return np.float16(out) if is_half else out
 
 
 def min(array: Array) -> Any:
     """The least element.
 
-    Errors: Error if the array is in private memory, or a view that is no box of a shared one; TypeError if the elements
+    Errors: Error if the array is in private memory, or a view without rows of the ranks; TypeError if the elements
     are no numbers; ValueError if there are none."""
     return allreduce(extreme(array, np.min, "min"), "min")
 
@@ -53,7 +54,7 @@ def min(array: Array) -> Any:
 def max(array: Array) -> Any:
     """The greatest element.
 
-    Errors: Error if the array is in private memory, or a view that is no box of a shared one; TypeError if the elements
+    Errors: Error if the array is in private memory, or a view without rows of the ranks; TypeError if the elements
     are no numbers; ValueError if there are none."""
     return allreduce(extreme(array, np.max, "max"), "max")
 
@@ -69,7 +70,7 @@ def dot(one: Array, other: np.ndarray) -> Any:
     """The sum of the products of the elements of two arrays of one shape; nothing is conjugated. Each rank fetches what
     it lacks of the second one.
 
-    Errors: Error if the array is in private memory, or a view that is no box of a shared one; TypeError if the elements
+    Errors: Error if the array is in private memory, or a view without rows of the ranks; TypeError if the elements
     are no numbers; ValueError if the shapes differ."""
     have = part_of(one, "dot")
     if one.shape != other.shape:
@@ -86,18 +87,25 @@ def fetched(view: np.ndarray) -> np.ndarray:
     return np.asarray(view)
 
 
-def norm(array: Array) -> float:
-    """The square root of the sum of the squares of all elements' magnitudes.
+def norm(array: Array) -> Any:
+    """The square root of the sum of the squares of all elements' magnitudes, with the type that numpy.linalg.norm gives
+    it.
 
-    Errors: Error if the array is in private memory, or a view that is no box of a shared one; TypeError if the elements
+    Errors: Error if the array is in private memory, or a view without rows of the ranks; TypeError if the elements
     are no numbers."""
-    return math.sqrt(allreduce(float(np.linalg.norm(part_of(array, "norm").ravel())) ** 2))
+    have = part_of(array, "norm").ravel()
+    if have.dtype.kind not in "biufc":
+        raise TypeError(f"norm: elements of type {have.dtype}; numbers or bool")
+    is_half = have.dtype.kind == "f" and have.dtype.itemsize == 2
+    mine = np.linalg.norm(have.astype("f4") if is_half else have)
+    total = allreduce(np.result_type(mine, float).type(mine) ** 2)
+    return np.sqrt(total).astype("f2" if is_half else mine.dtype)
 
 
 def apply(array: Array, function: Callable[[np.ndarray], Any]) -> None:
     """Replaces each rank's part by function(part), which has its shape; then comes a barrier.
 
-    Errors: Error if the array is in private memory, or a view that is no box of a shared one. What the function raises
+    Errors: Error if the array is in private memory, or a view without rows of the ranks. What the function raises
     ends the job."""
     have = part_of(array, "apply")
     if have.size > 0:

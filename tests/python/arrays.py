@@ -87,7 +87,19 @@ def parts_of_views() -> None:
         assert sorted(together) == sorted(np.asarray(view).ravel())
         assert view.local.tolist() == view[view.box()].tolist()
         view.preload()
-    raises(hiroba.Error, "no box", lambda: np.diagonal(a)[1:].local)  # type: ignore[attr-defined]
+    rows: list[Any] = [a.reshape(108), a.ravel()[3::5], a.reshape(4, 27), a.reshape(12, 3, 3)[::-1], a.view("i4")]
+    for view in (*rows, a.view("u1")):
+        pieces = [view[view.box(r)] for r in range(hiroba.size)]
+        assert (np.concatenate(pieces if view.strides[0] > 0 else pieces[::-1]) == view).all()
+        assert all(each.size == 0 or each.home((0,) * each.ndim) == r for r, each in enumerate(pieces))
+        assert hiroba.sum(view) == view.sum()
+    if hiroba.size > 1:
+        with hiroba.zeros((4, 6), split=1) as columns:
+            views: list[Any] = [columns.reshape(24), columns.view("f4")]
+            raises(hiroba.Error, "A.local.reshape", lambda: views[0].local)
+            raises(hiroba.Error, "A.local.view", lambda: views[1].box())
+    overlapping: Any = np.broadcast_to(a[0], (3, 9), subok=True)
+    raises(hiroba.Error, "share memory", lambda: overlapping.local)
     raises(hiroba.Error, "private memory", lambda: a[[1, 2]].local)
     request = a.preload(np.s_[::2, 1:4], wait=False)
     assert request.wait() is None

@@ -6,7 +6,7 @@ import random
 import unittest
 
 import numpy as np
-from hiroba.boxes import View, part_of, runs_of, sections_of
+from hiroba.boxes import View, part_of, rows_of, runs_of, sections_of
 
 
 def view_of(view: np.ndarray, array: np.ndarray) -> View:
@@ -59,6 +59,29 @@ class Boxes(unittest.TestCase):
             np.broadcast_to(array[0], (3, 10)),
         ):
             self.assertIsNone(runs_of(view_of(view, array), array.shape, array.itemsize))
+
+    def test_rows(self) -> None:
+        """What is no box is divided along its first axis: each row is whose its first element is."""
+        array = np.arange(60).reshape(10, 6)
+        whose = np.arange(10) // 3
+        for view in (
+            array.reshape(60),
+            array.reshape(4, 15),
+            array.reshape(60)[7:50:4],
+            array.reshape(60)[::-7],
+            array.reshape(1, 30, 2),
+            np.diagonal(array),
+        ):
+            axis = next(d for d, n in enumerate(view.shape) if n > 1)
+            known = [whose[int(row.flat[0]) // 6] for row in np.moveaxis(view, axis, 0)]
+            for r, first in enumerate(range(0, 10, 3)):
+                part = rows_of(view_of(view, array), array.shape, array.itemsize, (first, 0), (min(3, 10 - first), 6))
+                assert part is not None
+                self.assertEqual(list(range(view.shape[axis])[part[axis]]), [i for i, s in enumerate(known) if s == r])
+        columns = ((0, 0), (10, 3))  # not contiguous
+        self.assertIsNone(rows_of(view_of(array.reshape(60), array), array.shape, array.itemsize, *columns))
+        same = np.broadcast_to(array[0], (3, 6))
+        self.assertIsNone(rows_of(view_of(same, array), array.shape, array.itemsize, (0, 0), (3, 6)))
 
 
 if __name__ == "__main__":

@@ -32,6 +32,51 @@ def reductions() -> None:
         each.free()
 
 
+def types() -> None:
+    """Results have the value and the type that NumPy gives them; what NumPy refuses is refused."""
+    raw = np.random.default_rng(5).integers(0, 30, 37)
+    others = ("f2", ">f8", ">i4", ">c16", ">f2", "M8[s]", "m8[ms]")
+    for name in (*"?bBhHiIqQfdgFDG", *others):
+        whole = (raw + 1j * raw[::-1] if np.dtype(name).kind == "c" else raw).astype(name)
+        with hiroba.array(whole) as a:
+            for ours, theirs in (
+                *((getattr(hiroba, each), getattr(np, each)) for each in ("sum", "mean", "min", "max")),
+                (lambda x: hiroba.dot(x, x), lambda x: np.dot(x, x)),
+                (lambda x: hiroba.allreduce(x[3], "max"), lambda x: x[3]),
+            ):
+                try:
+                    known = theirs(whole)
+                except (TypeError, ValueError):
+                    known = None
+                try:
+                    found = ours(a)
+                except (TypeError, ValueError):
+                    found = None
+                assert type(found) is type(known), (name, ours, found, known)
+                close = 2e-2 if whole.dtype.char == "e" else 1e-6
+                assert known is None or found == known or abs(found - known) <= close * abs(known), (name, found, known)
+            if whole.dtype.kind in "biufc":
+                norm, known = hiroba.norm(a), np.linalg.norm(whole)
+                assert norm.dtype == known.dtype and np.isclose(norm, known, rtol=1e-3), (name, norm, known)
+                assert np.allclose(hiroba.fft(a), np.fft.fft(whole), atol=1e-2)
+            hiroba.sort(a)
+            assert (a == np.sort(whole)).all()
+            hiroba.barrier()
+    some = np.array([1, -3], "m8[s]") * (me + 1)
+    assert (hiroba.scan(some) == some * (me + 2) // 2).all() and hiroba.exscan(some).dtype == some.dtype
+    largest = hiroba.reduce(np.complex64(me + 1j), "max", n - 1)
+    assert largest == n - 1 + 1j if me == n - 1 else largest is None
+    assert hiroba.iallreduce(np.float16(0.5)).wait() == np.float16(0.5 * n)
+    assert hiroba.allreduce(True) == n  # which is a number in Python
+    for wrong in (np.array(["a"]), np.zeros(2, "i4,f8"), np.zeros(2, "M8[s]")):
+        try:
+            hiroba.allreduce(wrong)
+        except TypeError as error:
+            assert "op='sum'" in str(error)
+            continue
+        raise AssertionError(wrong)
+
+
 def sorting() -> None:
     draw = np.random.default_rng(5)
     for values in (
@@ -197,7 +242,7 @@ def zarr(name: pathlib.Path, whole: np.ndarray) -> None:
         c.free()
 
 
-for test in (reductions, sorting, transforms, tasks, files):
+for test in (reductions, types, sorting, transforms, tasks, files):
     test()
 if me == 0:
     print("done")
