@@ -12,6 +12,7 @@
 #include "launcher/execute.hpp"
 #include "launcher/info.hpp"
 #include "launcher/report/python.hpp"
+#include "launcher/report/records.hpp"
 #include "launcher/top/top.hpp"
 
 namespace {
@@ -43,6 +44,14 @@ int info(const InfoWords& words) {
   if (why_bad.empty()) return 0;
   std::fprintf(stderr, "hiroba: %s\n", why_bad.c_str());
   return 1;
+}
+
+// Data that no rank has written, because the job has failed, is made of the files that its ranks have left.
+void make_data(const std::vector<std::string>& words) {
+  bool any = false;
+  if (words.empty() || access(words.front().c_str(), F_OK) == 0) return;
+  const hiroba::Status made = hiroba::write_data_of_failed(words.front(), 0, any);
+  if (!made.ok()) std::fprintf(stderr, "hiroba: %s\n", made.message().c_str());
 }
 
 // A machine whose energy cannot be read is a result, not an error.
@@ -137,6 +146,7 @@ int run(int argc, char** argv) {
   }
   std::vector<std::string> further = chosen.remaining();
   const bool on_reports = chosen.get_name() == "report" || chosen.get_name() == "compare";
+  if (chosen.get_name() == "report") make_data(further);
   if (on_reports) further.insert(further.begin(), chosen.get_name());
   return chosen.get_name() == "info" ? info(words) : become(on_reports ? "report" : chosen.get_name(), further);
 }

@@ -178,7 +178,7 @@ Status join(MemoryParts& p, const Options& options, const std::function<Status(T
   HIROBA_TRY(start_collective(p, options));
   if (!job.launched) HIROBA_TRY(p.still_watch.start(*p.board, job, options.number("still")));
   HIROBA_TRY(attach_control_segments(p));
-  if (p.times.on) p.run_report.begin();
+  if (p.times.on) p.run_report.begin(options.text("report"));
   if (p.cache != nullptr) HIROBA_TRY(start_cache(p, options));
   if (options.flag("huge")) p.huge_pages.start({p.space.base(), &p.table, p.node_fd(), job.rank, p.cache != nullptr});
   HIROBA_TRY(p.affinity.start(options));

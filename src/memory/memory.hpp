@@ -80,12 +80,11 @@ class Memory {
   static constexpr uint64_t transactions_bytes = uint64_t{128} << 20;
   uint64_t transactions(int rank) const;
 
-  // Options stats and report: the time of this rank, in seconds, summed over its threads.
+  // Options stats and report.
   struct Times {
     bool on = false, shown = false;  // shown: option stats
     double now() const { return on ? seconds_now() : 0; }
     double began = 0;
-    std::atomic<double> locks{0}, faults{0};
   };
   const Times& times() const;
   // Counts of locks and sync: acquires that had to read logs, the entries about other ranks' writes that they read, and

@@ -13,6 +13,7 @@
 #include "memory/notices/home_writes.hpp"
 #include "memory/numa/huge_pages.hpp"
 #include "memory/numa/touches.hpp"
+#include "memory/record/preload_time.hpp"
 #include "memory/space/space.hpp"
 #include "memory/sync/barrier_notices.hpp"
 #include "memory/sync/intervals.hpp"

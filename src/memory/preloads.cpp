@@ -20,6 +20,7 @@ void Preloads::start(const PageSet& pages, bool on_trial) {
     Array* const array = parts_.table.live(run.first);  // it may have been freed since
     if (array == nullptr || parts_.cache == nullptr) continue;
     const uint64_t end = std::min(array->end_page, run.first + run.pages);
+    const PreloadTime time(array);
     any = parts_.cache->fetches.start_preload(*array, run.first, end, on_trial) || any;
   }
   if (any) parts_.transport->linger();
@@ -46,7 +47,14 @@ PageSet Preloads::unused(const PageSet& pages) const {
 }
 
 void Preloads::wait() {
-  if (parts_.cache != nullptr) parts_.cache->fetches.finish();
+  if (parts_.cache != nullptr) finish(0, UINT64_MAX);
+}
+
+// The time counts for one of the arrays: programs that preload several at once use them at once.
+void Preloads::finish(uint64_t first, uint64_t end) {
+  PreloadTime time(recording() ? parts_.cache->fetches.array_under_way(first, end) : nullptr);
+  time.waits();
+  parts_.cache->fetches.finish(first, end);
 }
 
 namespace {
@@ -62,7 +70,7 @@ PageRun run_of(Preloads::Ticket ticket) { return {ticket >> count_bits, ticket &
 
 void Preloads::wait(Ticket ticket) {
   const PageRun run = run_of(ticket);
-  if (parts_.cache != nullptr && run.pages > 0) parts_.cache->fetches.finish(run.first, run.first + run.pages);
+  if (parts_.cache != nullptr && run.pages > 0) finish(run.first, run.first + run.pages);
 }
 
 bool Preloads::test(Ticket ticket) {
@@ -74,6 +82,7 @@ bool Preloads::test(Ticket ticket) {
 Status Preloads::start(const void* data, std::span<const Range> ranges, Ticket* ticket) {
   Array* array = nullptr;
   HIROBA_TRY(parts_.arrays.find(data, array));
+  const PreloadTime time(array);
   Section section;
   HIROBA_TRY(section_of(*array, ranges, section));
   PageRun pages = {0, 0};
@@ -85,6 +94,7 @@ Status Preloads::start(const void* data, std::span<const Range> ranges, Ticket* 
 Status Preloads::start(const Section& section) {
   Array* array = nullptr;
   HIROBA_TRY(parts_.arrays.find(section.address, array));
+  const PreloadTime time(array);
   if (section.empty()) return {};
   Section rising = section;  // the same bytes, by strides that are positive, the largest first
   rising.address += section.bounds().low;
@@ -121,6 +131,7 @@ Status Preloads::start_bytes(const void* address, size_t bytes) {
   const char* const last = static_cast<const char*>(address) + bytes - 1;
   if (last < static_cast<const char*>(address) || last >= array->data + array->distribution.bytes())
     return Status::error("preload of " + show_bytes(bytes) + " is " + parts_.arrays.explain(last));
+  const PreloadTime time(array);
   if (parts_.cache != nullptr &&
       parts_.cache->fetches.start_preload(*array, parts_.page_of(address), parts_.page_of(last) + 1))
     parts_.transport->linger();

@@ -46,6 +46,7 @@ class Preloads {
   [[HIROBA_SHOWN]] PageSet noted();
 
  private:
+  void finish(uint64_t first, uint64_t end);
   bool start_box(Array& array, const Section& section, PageRun& run);
 
   MemoryParts& parts_;

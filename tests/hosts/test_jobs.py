@@ -12,6 +12,7 @@ import pathlib
 import re
 import subprocess
 import tempfile
+import time
 
 from hosts import Hosts
 from namespaces import command_line
@@ -100,6 +101,52 @@ class Jobs(JobsTest):
         read = self.hosts.run("h1", ["cat", page], capture_output=True, text=True, timeout=30)
         self.assertTrue('"rule":"load imbalance"' in read.stdout and "</html>" in read.stdout)
         self.assertNotEqual(self.hosts.run("h2", ["test", "-e", page], timeout=30).returncode, 0)
+
+    def test_report_of_a_killed_rank(self) -> None:
+        """What is known of all ranks; without a common file system, of those of one host."""
+        program: Command = [self.program("report_cases"), "killed"]
+        with tempfile.TemporaryDirectory(prefix="hosts-test-") as folder:
+            file = pathlib.Path(folder) / "run.json"
+            ended = self.start(self.hosts, TWO, program, {}, ["--report", os.fspath(file)]).finish(60)
+            self.assertNotEqual(ended.status, 0, ended)
+            data = json.loads(file.read_text())
+            self.assertEqual(list(file.parent.iterdir()), [file])
+        self.assertIn("the job has failed", data["why_incomplete"])
+        self.assertEqual([rank["complete"] for rank in data["ranks"]], [False, False])
+        barriers = [site for site in data["sites"] if site["kind"] == "barrier" and "killed" in site["place"]]
+        self.assertEqual([site["rank"] for site in barriers], [0, 1])
+        page = "/dev/shm/killed.html"
+        ended = self.start(self.hosts, TWO, program, {}, ["--report", page]).finish(60)
+        self.assertNotEqual(ended.status, 0, ended)
+        told = re.search(rf"there is no ({page}\.[0-9]+\.json)", ended.text)
+        assert told is not None, ended
+        words = [self.example("hiroba"), "report", told[1], page]
+        self.assertEqual(self.hosts.run("h2", words, timeout=30).returncode, 0)
+        read = self.hosts.run("h2", ["cat", page], capture_output=True, text=True, timeout=30)
+        self.assertIn("nothing is known here of ranks 0: on their hosts", read.stdout)
+
+    def test_top(self) -> None:
+        """It shows the ranks of its host, with faults and bytes of their records."""
+        with tempfile.TemporaryDirectory(prefix="hosts-test-") as folder:
+            options = ["--report", f"{folder}/run.json"]
+            job = self.start(self.hosts, "h1:2,h2", [self.program("report_cases"), "endless"], {}, options)
+            name = os.fspath(self.program("report_cases"))
+            deadline = time.monotonic() + 30
+            while len(list(pathlib.Path(folder).iterdir())) < 3 and time.monotonic() < deadline:
+                time.sleep(0.05)
+            for host, here in (("h1", [0, 1]), ("h2", [2])):
+                ranks = [pid for pid in self.hosts.processes(host) if command_line(pid)[0] == name]
+                words = [self.example("hiroba"), "top", str(ranks[0]), "--every", "1", "--pictures", "1"]
+                seen = self.hosts.run(host, words, capture_output=True, text=True, timeout=30)
+                self.assertEqual((seen.returncode, seen.stderr), (0, ""))
+                self.assertIn("report_cases: 3 ranks on 2 nodes", seen.stdout)
+                lines = [line.split() for line in seen.stdout.splitlines() if re.match(r" +[0-9]", line)]
+                self.assertEqual([int(words[0]) for words in lines], [0, 1, 2], seen.stdout)
+                for rank, line in enumerate(lines):
+                    self.assertEqual("another host" in " ".join(line), rank not in here, seen.stdout)
+                self.assertGreater(sum(float(lines[rank][5]) for rank in here), 1, seen.stdout)  # faults in a second
+            job.process.terminate()
+            job.finish(60)
 
     def test_power_spread(self) -> None:
         """The devices of all hosts in one picture and one table, by which ranks are placed on each of them."""

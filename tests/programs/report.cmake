@@ -1,8 +1,8 @@
 # Reports of runs (option report), their page and their comparison.
 test_program(report_cases report_cases.cpp)
 set_source_files_properties(report_cases.cpp PROPERTIES COMPILE_OPTIONS "-fexceptions;-frtti")
-foreach(line "report Planted" "report Good" "report Files" "report Page" "report_running Traces" "report_running OpenMP"
-    "report_running Top")
+foreach(line "report Planted" "report Good" "report Files" "report Page" "report_ends Ends" "report_running Traces"
+    "report_running OpenMP" "report_running Top")
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words script part)
   string(TOLOWER ${part} name)

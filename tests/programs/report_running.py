@@ -36,6 +36,33 @@ class Traces(Reports):
             )
             self.assertLessEqual(1e-6 * last, rank["began"] + rank["seconds"]["total"] + 0.1)
 
+    def test_preloads_are_no_computing(self) -> None:
+        """Their start and the wait for them have a line and an array, and are a part of the time of the rank."""
+        data = self.data("missing_preload", "remedied")
+        sites = [site for site in data["sites"] if site["kind"] == "preload"]
+        line = line_of("if (remedied) sms_preload(b, section)")
+        for rank in data["ranks"]:
+            here = [site for site in sites if site["rank"] == rank["rank"]]
+            self.assertIn(f"report_cases.cpp:{line})", max(here, key=lambda site: site["seconds"])["place"])
+            self.assertEqual({data["arrays"][site["array"]]["name"] for site in here}, {"B"})
+            self.assertEqual(
+                sum(site["amount"] for site in here), data["arrays"][0]["ranks"][rank["rank"]]["preloaded"]
+            )
+            seconds = sum(site["seconds"] for site in here)
+            self.assertGreater(seconds, 0)
+            self.assertAlmostEqual(rank["seconds"]["preloads"], seconds, delta=1e-3)
+            self.assertAlmostEqual(sum(rank["timeline"]["preloads"]), seconds, delta=0.01 * seconds + 0.001)
+            parts = ("computing", "collective", "locks", "faults", "preloads", "coherence")
+            whole = sum(rank["seconds"][kind] for kind in parts)
+            self.assertAlmostEqual(whole, rank["seconds"]["total"], delta=0.01)
+
+    def test_coherence_of_locks(self) -> None:
+        """What is done for coherence when a lock is taken and given back is told at the line, and is no computing."""
+        data = self.data("lock_contention", "part", "short")
+        places = {site["place"] for site in data["sites"] if site["call"] == "coherence of a lock"}
+        for call in ("sms_lock(3)", "sms_unlock(3)"):
+            self.assertTrue(any(f"report_cases.cpp:{line_of(call)})" in place for place in places), places)
+
     @three_attempts
     def test_path_of_the_slowest_rank(self) -> None:
         data = self.data("load_imbalance")

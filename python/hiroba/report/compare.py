@@ -16,7 +16,7 @@ def slowest(report: Report) -> float:
 def times(report: Report) -> dict[str, float]:
     out = {"total": slowest(report)}
     for kind in ("computing", *WAITING):
-        out[kind] = sum(r["seconds"][kind] for r in report.ranks) / max(1, len(report.ranks))
+        out[kind] = sum(r["seconds"].get(kind, 0) for r in report.ranks) / max(1, len(report.ranks))
     return out
 
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 FORMAT = 1
-WAITING = ("collective", "locks", "faults", "coherence")
+WAITING = ("collective", "locks", "faults", "preloads", "coherence")
+COHERENCE_OF_LOCK = "coherence of a lock"  # a name that the record has
 
 
 class ReportError(Exception):

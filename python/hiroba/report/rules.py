@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
-from hiroba.report.data import Place, Report
+from hiroba.report.data import COHERENCE_OF_LOCK, Place, Report
 
 PAGE_BYTES = 4096
 LEAST_SECONDS = 0.1  # a shorter run has no advice: its start is most of it
@@ -202,7 +202,7 @@ def worst_placement(report: Report, limit: float) -> Iterator[Finding]:
 
 
 def short_epochs(report: Report, limit: float) -> Iterator[Finding]:
-    places = report.of_kind("coherence")
+    places = [place for place in report.of_kind("coherence") if place.call != COHERENCE_OF_LOCK]
     seconds = sum(place.seconds for place in places)
     share = report.active_share(seconds)
     barriers = max((r["barriers"] for r in report.ranks), default=0)

@@ -21,6 +21,7 @@ NAMES = {
     "lock": "lock",
     "task": "task",
     "copy": "copy",
+    "preload": "preload",
 }
 
 

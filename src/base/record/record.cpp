@@ -102,10 +102,11 @@ SiteRecord* calling_site(SiteKind kind, uint32_t detail, const char* call) {
   return line == nullptr ? site_of(kind, record_caller, detail, call) : site_of(kind, line, detail, call, line);
 }
 
-TimeKind time_kind(const SiteRecord& site) {
-  switch (static_cast<SiteKind>(site.kind)) {
+TimeKind time_kind(SiteKind kind) {
+  switch (kind) {
     case SiteKind::fault: return TimeKind::faults;
     case SiteKind::lock: return TimeKind::locks;
+    case SiteKind::preload: return TimeKind::preloads;
     case SiteKind::coherence: return TimeKind::coherence;
     case SiteKind::task:
     case SiteKind::copy: return TimeKind::tasks;
@@ -113,8 +114,13 @@ TimeKind time_kind(const SiteRecord& site) {
   }
 }
 
-// Counts a wait; it is an event as well.
-void note_wait(SiteRecord* site, uint64_t amount, double begin, double end, int other = -1) {
+void note_spent(TimeKind kind, double seconds) {
+  add(run_record->spent[static_cast<size_t>(kind)], nanoseconds(seconds));
+}
+
+// Counts a wait; it is an event as well. Its time counts even if its place found no room.
+void note_wait(SiteKind kind, SiteRecord* site, uint64_t amount, double begin, double end, int other = -1) {
+  if (site == nullptr) return note_spent(time_kind(kind), end - begin);
   note_time(site, amount, end - begin);
   note_event(site, begin, end, other);
 }
@@ -123,7 +129,8 @@ void note_wait(SiteRecord* site, uint64_t amount, double begin, double end, int 
 void note_critical(SiteRecord& site, double came) {
   RunRecord& run = *run_record;
   uint64_t other = nanoseconds(came - (run.barrier_came == 0 ? run.began : run.barrier_came));
-  for (const TimeKind kind : {TimeKind::collective, TimeKind::locks, TimeKind::faults, TimeKind::coherence}) {
+  for (const TimeKind kind :
+       {TimeKind::collective, TimeKind::locks, TimeKind::faults, TimeKind::preloads, TimeKind::coherence}) {
     const auto k = static_cast<size_t>(kind);
     uint64_t spent = run.spent[k].load(std::memory_order_relaxed) - run.barrier_spent[k];
     if (kind == TimeKind::collective) spent += nanoseconds(run.barrier_wait);
@@ -138,8 +145,8 @@ void note_critical(SiteRecord& site, double came) {
 
 void note_event(SiteRecord* site, double begin, double end, int other) {
   if (site == nullptr) return;
-  const TimeKind kind = time_kind(*site);
-  add(run_record->spent[static_cast<size_t>(kind)], nanoseconds(end - begin));
+  const TimeKind kind = time_kind(static_cast<SiteKind>(site->kind));
+  note_spent(kind, end - begin);
   run_record->timeline.note(kind, static_cast<uint32_t>(site_number(site)), run_record->began, begin, end, other);
 }
 
@@ -156,7 +163,7 @@ void note_operation(const char* call, const char* place, size_t bytes, const cha
   if (site == nullptr) return;
   if (site->way[0] == '\0') copy_text(site->way, way);
   add(site->before, nanoseconds(before));
-  if (end > begin) note_wait(site, bytes, begin, end);
+  if (end > begin) note_wait(SiteKind::collective, site, bytes, begin, end);
   else note_time(site, bytes, 0);
 }
 
@@ -165,7 +172,7 @@ void note_barrier(const char* call, double begin, double end, int last, double c
   SiteRecord* const site = calling_site(SiteKind::barrier, 0, call);
   add(run.barriers, 1);
   if (site != nullptr && came > 0 && last == run.rank) note_critical(*site, came);
-  note_wait(site, 0, begin, end, last);
+  note_wait(SiteKind::barrier, site, 0, begin, end, last);
   if (came > 0) {
     run.barrier_came = came, run.barrier_wait = end - std::max(begin, came);
     for (size_t k = 0; k < std::size(run.spent); ++k) run.barrier_spent[k] = run.spent[k].load();
@@ -182,7 +189,7 @@ void note_barrier(const char* call, double begin, double end, int last, double c
 
 SiteRecord* note_lock(int lock, const char* call, double begin, double end) {
   SiteRecord* const site = calling_site(SiteKind::lock, static_cast<uint32_t>(lock), call);
-  note_wait(site, 0, begin, end);
+  note_wait(SiteKind::lock, site, 0, begin, end);
   return site;
 }
 
@@ -191,16 +198,20 @@ void note_held(SiteRecord* site, double seconds) {
 }
 
 void note_coherence(const char* call, double begin, double end) {
-  note_wait(calling_site(SiteKind::coherence, 0, call), 0, begin, end);
+  note_wait(SiteKind::coherence, calling_site(SiteKind::coherence, 0, call), 0, begin, end);
+}
+
+void note_preload(uint32_t array, uint64_t pages, double begin, double end) {
+  note_wait(SiteKind::preload, calling_site(SiteKind::preload, array, "preload"), pages, begin, end);
 }
 
 void note_fault(const void* code, uint32_t array, uint64_t page, uint64_t pages, double begin, double end) {
   constexpr uint64_t page_bytes = 4096;
   const char* const line = python_line_of(code, page * page_bytes);
-  SiteRecord* const site =
-      line == nullptr ? site_of(SiteKind::fault, code, array, "") : site_of(SiteKind::fault, line, array, "", line);
-  note_wait(site, pages, begin, end);
-  if (site == nullptr) return;
+  const SiteKind kind = pages == 0 ? SiteKind::preload : SiteKind::fault;
+  SiteRecord* const site = line == nullptr ? site_of(kind, code, array, "") : site_of(kind, line, array, "", line);
+  note_wait(kind, site, pages, begin, end);
+  if (site == nullptr || pages == 0) return;
   constexpr uint64_t near = 16;
   const uint64_t next = site->next.exchange(page + pages, std::memory_order_relaxed);
   if (page + near >= next && page <= next + near) add(site->ordered, 1);
@@ -238,6 +249,13 @@ bool both_wrote(uint64_t page) {
 
 void note_moved(std::atomic<uint64_t>* by_rank, int rank, uint64_t bytes) {
   if (rank >= 0 && static_cast<uint32_t>(rank) < RunRecord::most_ranks) add(by_rank[rank], bytes);
+}
+
+double seconds_computing(const RunRecord& run, double seconds, double collective) {
+  double out = seconds - collective;
+  for (const TimeKind kind : {TimeKind::locks, TimeKind::faults, TimeKind::preloads, TimeKind::coherence})
+    out -= seconds_spent(run, kind);
+  return std::max(0.0, out);
 }
 
 void start_record(RunRecord& record) {

@@ -17,17 +17,18 @@
 namespace hiroba {
 
 // region: of OpenMP, with all that is done in it. copy: of a task's data between nodes. coherence: at barriers, locks
-// and flushes.
-enum class SiteKind : uint32_t { none, fault, barrier, collective, lock, task, region, copy, coherence };
-inline constexpr size_t site_kinds = 9;
+// and flushes. preload: its start, the wait for it, and faults on pages that one brings or has brought.
+enum class SiteKind : uint32_t { none, fault, barrier, collective, lock, task, region, copy, coherence, preload };
+inline constexpr size_t site_kinds = 10;
 
 // A place of the program, and what has been done there. amount: of faults, pages; of collective operations, bytes.
 struct SiteRecord {
   static constexpr uint32_t no_detail = UINT32_MAX;
   std::atomic<uint64_t> key;
-  uint64_t code;    // the address of the instruction that faults, or that follows the call; 0: `text` has the place
-  uint32_t kind;    // SiteKind
-  uint32_t detail;  // faults: the array's number; locks: the lock's; collective operations: their size and way
+  uint64_t code;  // the address of the instruction that faults, or that follows the call; 0: `text` has the place
+  uint32_t kind;  // SiteKind
+  uint32_t
+      detail;  // faults, preloads: the array's number; locks: the lock's; collective operations: their size and way
   std::atomic<uint64_t> count, amount, nanoseconds;
   std::atomic<uint64_t> ordered, next;  // faults that continue where the last one ended; the page after it
   std::atomic<uint64_t> held;           // locks: nanoseconds until they were given back
@@ -97,7 +98,7 @@ struct RunRecord {
   uint32_t complete;  // the rank has reached the end of the job
   char host[64], executable[512], cpus[128], machine[192];
   uint64_t code_begin, code_end, code_bias;  // of the executable
-  double began, seconds, collective, locks, faults;
+  double began, seconds, collective;
   double processor, queued;  // on a processor; ready, but without one
   std::atomic<uint64_t> tasks, task_nanoseconds, barriers;
   std::atomic<uint64_t> spent[Timeline::kinds];  // nanoseconds, by TimeKind
@@ -126,6 +127,8 @@ static_assert(sizeof(RunRecord) <= uint64_t{16} << 20);
 inline double seconds_spent(const RunRecord& run, TimeKind kind) {
   return 1e-9 * static_cast<double>(run.spent[static_cast<size_t>(kind)].load());
 }
+// Returns what is left of this time. Tasks compute.
+double seconds_computing(const RunRecord& run, double seconds, double collective);
 
 // This rank's record; null without these options.
 [[HIROBA_SHOWN]] extern RunRecord* run_record;
@@ -164,6 +167,9 @@ void note_barrier(const char* call, double begin, double end, int last, double c
 SiteRecord* note_lock(int lock, const char* call, double begin, double end);
 void note_held(SiteRecord* site, double seconds);
 void note_coherence(const char* call, double begin, double end);
+// A preload of this array has started to bring pages, or was waited for.
+void note_preload(uint32_t array, uint64_t pages, double begin, double end);
+// `pages`: those that it has fetched; 0: it was there, or on its way by a preload.
 void note_fault(const void* code, uint32_t array, uint64_t page, uint64_t pages, double begin, double end);
 // This rank has written pages since the last barrier; another rank has written a page before it. Returns whether both
 // have.

@@ -139,7 +139,7 @@ std::string joules_text(const RunRecord& r, int level) {
 }
 
 std::string timeline_text(const Records& records, const RunRecord& r, const std::vector<size_t>& sites) {
-  constexpr const char* names[] = {"collective", "locks", "faults", "coherence", "tasks"};
+  constexpr const char* names[Timeline::kinds] = {"collective", "locks", "faults", "preloads", "coherence", "tasks"};
   double longest = 0;
   for (const RunRecord* other : records) longest = std::max(longest, run_seconds(*other));
   const int level = Timeline::level_at(static_cast<uint64_t>(longest * 1e3));
@@ -166,21 +166,20 @@ std::string rank_text(const Records& records, const RunRecord& r, const std::vec
   const bool sealed = r.seconds > 0;  // else it has not come to the end
   const auto spent = [&r](TimeKind kind) { return seconds_spent(r, kind); };
   const double seconds = run_seconds(r), collective = sealed ? r.collective : spent(TimeKind::collective);
-  const double locks = sealed ? r.locks : spent(TimeKind::locks), faults = sealed ? r.faults : spent(TimeKind::faults);
-  const double coherence = spent(TimeKind::coherence);
   std::string out = format(
       "{\"rank\":%d,\"node\":%d,\"host\":%s,\"process\":%d,\"cpus\":%s,\"machine\":%s,\"complete\":%s,\"began\":%.6g,",
       r.rank, r.node, quoted(r.host).c_str(), r.pid, quoted(r.cpus).c_str(), quoted(r.machine).c_str(),
       r.complete != 0 ? "true" : "false", r.began - host_began(records, r));
   out += format(
       "\"seconds\":{\"total\":%.6g,\"computing\":%.6g,\"collective\":%.6g,\"locks\":%.6g,\"faults\":%.6g,"
-      "\"coherence\":%.6g,\"processor\":%.6g,\"queued\":%.6g,\"tasks\":%.6g,\"chain\":%.6g},\"tasks\":%lu,\"chain\":%"
+      "\"preloads\":%.6g,\"coherence\":%.6g,\"processor\":%.6g,\"queued\":%.6g,\"tasks\":%.6g,\"chain\":%.6g},"
+      "\"tasks\":%lu,\"chain\":%"
       "lu,\"barriers\":%lu,"
       "\"lost\":%lu,",
-      seconds, std::max(0.0, seconds - collective - locks - faults - coherence), collective, locks, faults, coherence,
-      r.processor, r.queued, 1e-9 * static_cast<double>(r.task_nanoseconds.load()),
-      1e-9 * static_cast<double>(r.chain_nanoseconds.load()), r.tasks.load(), r.chain_tasks.load(), r.barriers.load(),
-      r.lost.load());
+      seconds, seconds_computing(r, seconds, collective), collective, spent(TimeKind::locks), spent(TimeKind::faults),
+      spent(TimeKind::preloads), spent(TimeKind::coherence), r.processor, std::max(0.0, r.queued),
+      1e-9 * static_cast<double>(r.task_nanoseconds.load()), 1e-9 * static_cast<double>(r.chain_nanoseconds.load()),
+      r.tasks.load(), r.chain_tasks.load(), r.barriers.load(), r.lost.load());
   out += format("\"network\":{\"messages\":%lu,\"bytes\":%lu},\"energy\":", r.messages, r.message_bytes);
   out += energy_text(r) + ",\"waited_for\":" + list(r.waited_for, ranks) +
          ",\"fetched_from\":" + list(r.fetched_from, ranks) + ",\"sent_to\":" + list(r.sent_to, ranks) + ",\n  ";
@@ -229,18 +228,20 @@ std::string critical_text(const SiteRecord& site) {
     return format(",\"critical\":{\"computing\":%.6g}", seconds(TimeKind::tasks));
   if (kind != SiteKind::barrier) return "";
   return format(
-      ",\"critical\":{\"computing\":%.6g,\"collective\":%.6g,\"locks\":%.6g,\"faults\":%.6g,\"coherence\":%.6g}",
+      ",\"critical\":{\"computing\":%.6g,\"collective\":%.6g,\"locks\":%.6g,\"faults\":%.6g,\"preloads\":%.6g,"
+      "\"coherence\":%.6g}",
       seconds(TimeKind::tasks), seconds(TimeKind::collective), seconds(TimeKind::locks), seconds(TimeKind::faults),
-      seconds(TimeKind::coherence));
+      seconds(TimeKind::preloads), seconds(TimeKind::coherence));
 }
 
 std::string site_text(const RunRecord& r, const SiteRecord& site, ArrayNumbers& numbers, const CodeFile& code) {
-  constexpr const char* kinds[] = {"", "fault", "barrier", "collective", "lock", "task", "region", "copy", "coherence"};
+  constexpr const char* kinds[] = {"",     "fault",  "barrier", "collective", "lock",
+                                   "task", "region", "copy",    "coherence",  "preload"};
   const auto kind = static_cast<SiteKind>(site.kind);
   const std::string place = place_of(site, code);
   std::string out = format("{\"rank\":%d,\"kind\":\"%s\",\"place\":%s,\"call\":%s,", r.rank, kinds[site.kind],
                            quoted(place).c_str(), quoted(site.call).c_str());
-  if (kind == SiteKind::fault && site.detail < arrays_of(r))
+  if ((kind == SiteKind::fault || kind == SiteKind::preload) && site.detail < arrays_of(r))
     out += format("\"array\":%zu,", numbers.of(r.arrays[site.detail]));
   if (kind == SiteKind::lock && site.detail != SiteRecord::no_detail) out += format("\"lock\":%u,", site.detail);
   if (kind == SiteKind::lock) out += format("\"held\":%.6g,", 1e-9 * static_cast<double>(site.held.load()));

@@ -28,12 +28,12 @@ std::string waited_for(const RunRecord& record) {
 }
 
 std::string times(const RunRecord& r) {
-  const double coherence = seconds_spent(r, TimeKind::coherence);
+  const auto spent = [&r](TimeKind kind) { return seconds_spent(r, kind); };
   return format(
       "times: %.3f s: %.3f computing, %.3f waiting in collective calls%s, %.3f waiting for locks, %.3f in page faults, "
-      "%.3f in coherence",
-      r.seconds, std::max(0.0, r.seconds - r.collective - r.locks - r.faults - coherence), r.collective,
-      waited_for(r).c_str(), r.locks, r.faults, coherence);
+      "%.3f in preloads, %.3f in coherence",
+      r.seconds, seconds_computing(r, r.seconds, r.collective), r.collective, waited_for(r).c_str(),
+      spent(TimeKind::locks), spent(TimeKind::faults), spent(TimeKind::preloads), spent(TimeKind::coherence));
 }
 
 // Those of a kind that take most time, the first ones first.

@@ -12,8 +12,9 @@
 
 namespace hiroba {
 
-// coherence: finding and sending what the rank wrote, and dropping copies that others wrote.
-enum class TimeKind : uint32_t { collective, locks, faults, coherence, tasks };
+// preloads: starting and awaiting them. coherence: finding and sending what the rank wrote, and dropping copies that
+// others wrote.
+enum class TimeKind : uint32_t { collective, locks, faults, preloads, coherence, tasks };
 
 // An event of a class that has been full for long may be overwritten while it is read.
 struct EventRecord {
@@ -25,7 +26,7 @@ struct EventRecord {
 };
 
 struct Timeline {
-  static constexpr int classes = 16, kinds = 5, levels = 24;
+  static constexpr int classes = 16, kinds = 6, levels = 24;
   static constexpr uint64_t class_events = 1024, half = 128;
 
   std::atomic<uint64_t> used[classes];

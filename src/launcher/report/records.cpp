@@ -3,10 +3,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 #include "base/limits.hpp"
+#include "base/record/record_file.hpp"
+#include "base/record/record_json.hpp"
 #include "base/tables/options.hpp"
+#include "base/text.hpp"
 #include "memory/memory.hpp"
 
 namespace hiroba {
@@ -28,6 +33,32 @@ Status map_records(const Job& job, std::vector<const RunRecord*>& out) {
     const auto* const record = static_cast<const RunRecord*>(mapped);
     if (record->magic == RunRecord::magic_value) out.push_back(record);
   }
+  return {};
+}
+
+std::string why_failed(int status) {
+  if (status == 0) return "the job has failed";
+  std::string out = format("the job has failed with status %d", status);
+  if (status > 128) out += format(": signal %d (%s)", status - 128, strsignal(status - 128));
+  return out;
+}
+
+Status write_data_of_failed(const std::string& data, int status, bool& any) {
+  std::vector<const RunRecord*> records;
+  HIROBA_TRY(read_record_files(data, records));
+  any = !records.empty();
+  if (!any) return {};
+  std::string why = why_failed(status);
+  const RunRecord& first = *records.front();
+  std::vector<int> missing;
+  for (int rank = 0; rank < first.nranks; ++rank)
+    if (std::none_of(records.begin(), records.end(), [rank](const RunRecord* r) { return r->rank == rank; }))
+      missing.push_back(rank);
+  if (!missing.empty())
+    why += format("; nothing is known here of ranks %s: on their hosts, file %s.rank-NUMBER has it",
+                  show_numbers(missing).c_str(), data.c_str());
+  HIROBA_TRY(write_records(records, why, data));
+  remove_record_files(data, records);
   return {};
 }
 

@@ -61,7 +61,7 @@ Status write(const std::string& file, const Job& job, int ended_with) {
   HIROBA_TRY(map_records(job, records));
   if (records.empty()) return Status::error("option report: no rank has started Hiroba, so there is nothing to report");
   std::string why;
-  if (ended_with != 0) why = format("the job has failed with status %d", ended_with);
+  if (ended_with != 0) why = why_failed(ended_with);
   else if (static_cast<int>(records.size()) < job.nranks) why = "not all ranks have started Hiroba";
   HIROBA_TRY(write_records(records, why, own_data(file)));
   return finish(own_data(file), file);
@@ -93,7 +93,12 @@ void expect_report(const std::string& file) { setenv("HIROBA_REPORT", own_data(f
 int finish_report(const std::string& file, int exit_status) {
   if (file.empty()) return exit_status;
   const std::string data = own_data(file);
-  if (access(data.c_str(), R_OK) == 0) return report_failure(finish(data, file), exit_status);
+  bool is_there = access(data.c_str(), R_OK) == 0;
+  if (!is_there && exit_status != 0) {
+    const Status failed = write_data_of_failed(data, exit_status, is_there);
+    if (!failed.ok()) return report_failure(failed, exit_status);
+  }
+  if (is_there) return report_failure(finish(data, file), exit_status);
   return report_failure(Status::error("option report: there is no %s: the job has failed, or its rank 0 has written it "
                                       "on another host, and `hiroba "
                                       "report %s %s` makes the page there",

@@ -14,6 +14,9 @@
 #include <map>
 
 #include "base/limits.hpp"
+#include "base/record/record_file.hpp"
+#include "base/record/record_json.hpp"
+#include "base/tables/options.hpp"
 #include "base/text.hpp"
 #include "launcher/report/records.hpp"
 
@@ -65,6 +68,14 @@ void take_options_of(pid_t process) {
       setenv(entry.substr(0, equals).c_str(), entry.substr(equals + 1).c_str(), 1);
 }
 
+// Ranks that mpirun has started keep their records in files.
+const RunRecord* record_in_file(int rank, pid_t process) {
+  Options options;
+  if (!Options::from_environment(options).ok() || options.text("report").empty()) return nullptr;
+  const std::string file = record_file(report_data(options.text("report")), rank);
+  return map_record_file(file.starts_with('/') ? file : format("/proc/%d/cwd/%s", process, file.c_str()));
+}
+
 }  // namespace
 
 Status RunningJob::open(pid_t process) {
@@ -113,8 +124,8 @@ Status RunningJob::find(const std::string& which, RunningJob& out) {
 // A rank that has just started has none yet.
 const RunRecord* RunningJob::record(int r) {
   const pid_t process = rank(r).pid.load();
+  if (records_.empty() && process > 0) take_options_of(process);
   if (records_.empty() && !job_.node_fds.empty() && process > 0) {
-    take_options_of(process);
     if (!map_records(job_, records_).ok() || static_cast<int>(records_.size()) < nranks()) {
       for (const RunRecord* record : records_) munmap(const_cast<RunRecord*>(record), sizeof *record);
       records_.clear();
@@ -122,7 +133,9 @@ const RunRecord* RunningJob::record(int r) {
   }
   for (const RunRecord* record : records_)
     if (record->rank == r) return record;
-  return nullptr;
+  const RunRecord* const in_file = process > 0 ? record_in_file(r, process) : nullptr;
+  if (in_file != nullptr) records_.push_back(in_file);
+  return in_file;
 }
 
 bool RunningJob::runs() const {

@@ -23,7 +23,9 @@ class RunningJob {
   int nranks() const { return board_->nranks; }
   int nnodes() const { return board_->nnodes; }
   const RankBoard& rank(int r) const { return board_->rank(r); }
-  // Null: the rank has none, because neither option report nor stats is on, or ranks are on several hosts.
+  // The job has nodes whose memory is not on this host.
+  bool spreads() const { return job_.node_fds.empty(); }
+  // Null: it has none that is known here, because neither option report nor stats is on; over hosts, without report.
   const RunRecord* record(int r);
   // Returns false when no rank on this host runs any more.
   bool runs() const;

@@ -103,7 +103,8 @@ std::string JobView::state_of(int rank) const {
   const RankBoard& board = job_.rank(rank);
   const std::string where = where_of(board);
   switch (board.phase.load()) {
-    case Phase::launched: return "has not called its start";
+    case Phase::launched:
+      return job_.spreads() && board.pid.load() == 0 ? "runs on another host" : "has not called its start";
     case Phase::finished: return "has ended";
     case Phase::leaving: return "leaves";
     case Phase::started: break;
@@ -133,8 +134,15 @@ std::string JobView::line_of(int rank) {
   return out + "  " + state_of(rank);
 }
 
+// Returns the process of the first rank of this host; 0: none has started.
+pid_t JobView::first_here() const {
+  for (int r = 0; r < job_.nranks(); ++r)
+    if (const pid_t process = job_.rank(r).pid.load(); process > 0) return process;
+  return 0;
+}
+
 std::vector<std::string> JobView::picture(int rows) {
-  const pid_t first = job_.rank(0).pid.load();
+  const pid_t first = first_here();
   std::vector<std::string> out = {format("%s: %d rank%s on %d node%s, %.0f s, process %d", name_of(first).c_str(),
                                          job_.nranks(), job_.nranks() == 1 ? "" : "s", job_.nnodes(),
                                          job_.nnodes() == 1 ? "" : "s", times_of(first).age, job_.process())};
@@ -147,7 +155,9 @@ std::vector<std::string> JobView::picture(int rows) {
   }
   if (shown < job_.nranks())
     out.push_back(format("%d more ranks: a higher terminal shows them", job_.nranks() - shown));
-  if (job_.record(0) == nullptr) out.push_back("Faults and bytes are counted with hirobarun --report or --stats.");
+  bool counted = false;
+  for (int r = 0; r < job_.nranks(); ++r) counted = counted || job_.record(r) != nullptr;
+  if (!counted) out.push_back("Faults and bytes are counted with hirobarun --report or --stats.");
   samples_ = 0;
   return out;
 }

@@ -27,6 +27,7 @@ class JobView {
     Sums before;
     int waits = 0;  // of the samples
   };
+  pid_t first_here() const;
   Sums sums_of(int rank) const;
   std::string line_of(int rank);
   std::string state_of(int rank) const;

@@ -256,7 +256,8 @@ bool Fetches::start_fetches(Array& array, uint64_t first, uint64_t end, Manner m
         continue;
       }
       if (state == PageState::busy) {
-        if (under_way(p)) ++p, any = any || unattended_.exchange(false, std::memory_order_relaxed);
+        if (array_under_way(p, p + 1) != nullptr)
+          ++p, any = any || unattended_.exchange(false, std::memory_order_relaxed);
         else wait_while_busy(p);
         continue;
       }
@@ -302,11 +303,12 @@ Fetches::Fetch* Fetches::free_slot() {
   return nullptr;
 }
 
-// Returns whether a fetch in a slot brings the page.
-bool Fetches::under_way(uint64_t page) const {
-  return std::any_of(std::begin(fetches_), std::end(fetches_), [page](const Fetch& fetch) {
-    return fetch.state.load(std::memory_order_acquire) == Fetch::under_way && page - fetch.page < fetch.pages;
+Array* Fetches::array_under_way(uint64_t first, uint64_t end) const {
+  const auto* const found = std::find_if(std::begin(fetches_), std::end(fetches_), [first, end](const Fetch& fetch) {
+    return fetch.state.load(std::memory_order_acquire) == Fetch::under_way && fetch.page < end &&
+           fetch.page + fetch.pages > first;
   });
+  return found == std::end(fetches_) ? nullptr : found->array;
 }
 
 // Finishes the fetch in this slot; returns false if there is none, or another thread is finishing it.

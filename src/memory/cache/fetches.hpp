@@ -35,6 +35,8 @@ class Fetches {
   void preload_ahead(bool halves);
   void finish() { finish(0, UINT64_MAX); }
   void finish(uint64_t first, uint64_t end);  // fetches of any of these pages
+  // Returns the array of a started fetch of any of these pages; null: none is under way.
+  Array* array_under_way(uint64_t first, uint64_t end) const;
   // Finishes fetches of these pages whose data has arrived; returns true if that was all. Does not block.
   bool have_ended(uint64_t first, uint64_t end);
   // These two enclose the time between the halves of a sync_drop, in which a fetch first waits for the differences that
@@ -76,7 +78,6 @@ class Fetches {
   void show_valid(Array& array, uint64_t page);
   void hide_stale(Array& array, uint64_t first, uint64_t end) const;
   Fetch* free_slot();
-  bool under_way(uint64_t page) const;
   bool finish_slot(Fetch& fetch);
 
   Copies& copies_;

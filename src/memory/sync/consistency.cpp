@@ -2,29 +2,10 @@
 
 #include <algorithm>
 
-#include "base/record/record.hpp"
 #include "memory/parts.hpp"
+#include "memory/sync/coherence_time.hpp"
 
 namespace hiroba {
-
-namespace {
-
-// Notes the time of its life, if there are copies at all.
-class CoherenceTime {
- public:
-  CoherenceTime(const MemoryParts& parts, const char* call)
-      : call_(call), begin_(parts.cache != nullptr && recording() ? seconds_now() : 0) {}
-  CoherenceTime(const CoherenceTime&) = delete;
-  ~CoherenceTime() {
-    if (begin_ > 0) note_coherence(call_, begin_, seconds_now());
-  }
-
- private:
-  const char* call_;
-  double begin_;
-};
-
-}  // namespace
 
 Status Consistency::barrier(const char* call) {
   HIROBA_TRY(parts_.races.find(call));
@@ -70,8 +51,11 @@ Status Consistency::sync_drop(const char* call) {
 Status Consistency::start_sync_drop(const char* call, bool halves) {
   HIROBA_TRY(parts_.races.find(call));
   HIROBA_TRY(parts_.heap.at_barrier());
-  parts_.drop();
-  if (parts_.cache != nullptr) parts_.cache->fetches.preload_ahead(halves), parts_.cache->fetches.enter_between();
+  {
+    const CoherenceTime time(parts_, call);
+    parts_.drop();
+    if (parts_.cache != nullptr) parts_.cache->fetches.preload_ahead(halves), parts_.cache->fetches.enter_between();
+  }
   HIROBA_TRY(parts_.collective.barriers().start_split(call, at_sync_drop));
   if (parts_.races.on()) parts_.races.begin_epoch();
   return {};
@@ -80,7 +64,7 @@ Status Consistency::start_sync_drop(const char* call, bool halves) {
 // Pages fetched since the start may be older than what others wrote before their starts.
 Status Consistency::end_sync_drop() {
   HIROBA_TRY(parts_.collective.barriers().end_split());
-  if (parts_.cache != nullptr && parts_.cache->fetches.leave_between()) parts_.cache->writeback.flush_and_drop(false);
+  if (parts_.cache != nullptr && parts_.cache->fetches.leave_between()) drop_copies();
   parts_.intervals.all_dropped();
   parts_.huge_pages.at_barrier();
   parts_.touches.at_barrier();

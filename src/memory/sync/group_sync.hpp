@@ -32,7 +32,7 @@ class GroupSync {
   Status await(const char* call, std::span<const int> others, Work needed);
 
  private:
-  void release();
+  void release(const char* call);
 
   MemoryParts& parts_;
   bool home_writes_ = false;

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "base/thread.hpp"
 #include "memory/parts.hpp"
+#include "memory/sync/coherence_time.hpp"
 
 namespace hiroba {
 
@@ -123,10 +124,9 @@ Status Locks::take(int index, int id, const char* call, Beside& beside) {
 }
 
 Locks::Taken Locks::waited(int id, double start, const char* call) {
-  if (!parts_.times.on) return {};
+  if (!recording()) return {};
   const double end = seconds_now();
-  parts_.times.locks.fetch_add(end - start, std::memory_order_relaxed);
-  return {recording() ? note_lock(id, call, start, end) : nullptr, end};
+  return {note_lock(id, call, start, end), end};
 }
 
 void Locks::held(Taken taken) {
@@ -159,7 +159,9 @@ void Locks::took(int index, uint32_t ticket, const Beside& beside, Taken taken) 
   // The fence of the release completes it.
   parts_.transport->put(parts_.layout.lock_rank(index), parts_.layout.lock(index) + Layout::lock_holder, &self,
                         sizeof self);
-  if (parts_.cache != nullptr && beside.holder() != 0) parts_.intervals.acquire(beside.vector());
+  if (parts_.cache == nullptr || beside.holder() == 0) return;
+  const CoherenceTime time(parts_, CoherenceTime::of_lock);
+  parts_.intervals.acquire(beside.vector());
 }
 
 Status Locks::unlock(int id, const char* call) {
@@ -174,6 +176,7 @@ void Locks::give(int index) {
   Hold& hold = holds_[static_cast<size_t>(index)];
   const RaceChecker::Segment segment(parts_.races, SyncEvent::release, index, hold.ticket);
   if (parts_.cache != nullptr) {
+    const CoherenceTime time(parts_, CoherenceTime::of_lock);
     const Beside beside(parts_);
     const uint64_t version = parts_.intervals.release(beside.vector());
     if (version != hold.version.load(std::memory_order_relaxed)) {
@@ -234,8 +237,9 @@ void Locks::took_shared(int id, uint32_t ticket, Taken taken) {
   if (parts_.cache == nullptr) return;
   Beside beside(parts_);
   beside.read(parts_, id);
-  if (beside.holder() != 0 && beside.holder() != static_cast<uint32_t>(parts_.job.rank) + 1)
-    parts_.intervals.acquire(beside.vector());
+  if (beside.holder() == 0 || beside.holder() == static_cast<uint32_t>(parts_.job.rank) + 1) return;
+  const CoherenceTime time(parts_, CoherenceTime::of_lock);
+  parts_.intervals.acquire(beside.vector());
 }
 
 Status Locks::unlock_shared(int id, const char* call) {
@@ -263,6 +267,7 @@ Status Locks::unlock_shared(int id, const char* call) {
 
 // Other sharers may do the same concurrently.
 void Locks::publish_shared(int id) {
+  const CoherenceTime time(parts_, CoherenceTime::of_lock);
   Hold& hold = holds_[static_cast<size_t>(id)];
   const Beside beside(parts_);
   const uint64_t version = parts_.intervals.release(beside.vector());

@@ -99,6 +99,17 @@ Array& array_of(const void* address, const char* call) {
   return *array;
 }
 
+sms_request start_preload(const void* array, const sms_range section[]) {
+  const Array& a = array_of(array, "sms_preload");
+  Range ranges[Distribution::max_dims];
+  for (int d = 0; d < a.distribution.dims(); ++d) ranges[d] = {section[d].base, section[d].length, section[d].step};
+  Preloads::Ticket ticket = 0;
+  require(process_memory("sms_preload")
+              .preloads()
+              .start(array, {ranges, static_cast<size_t>(a.distribution.dims())}, &ticket));
+  return {ticket == 0 ? 0 : ticket | ticket_mark};
+}
+
 Locks& locks_of(const char* call) {
   require_lockable(call);
   return process_memory(call).locks();
@@ -133,11 +144,9 @@ T reduce(T value, sms_op op, const char* call) {
 
 class MemoryModel final : public Model {
  public:
-  std::string report_file;  // option report
-
   Status start(Memory& memory, const Options& options) override {
-    report_file = options.text("report");
-    return report_file.empty() || memory.job().rank != 0 ? Status() : check_report_name(report_file);
+    const std::string& report = options.text("report");
+    return report.empty() || memory.job().rank != 0 ? Status() : check_report_name(report);
   }
 
  private:
@@ -171,7 +180,7 @@ SMS_EXPORT int sms_shutdown(void) {
   require_outside_work("sms_shutdown");
   report_models();
   if (m.times().shown) require(report_placement(m));
-  require(m.run_report().write("sms_shutdown", instance<MemoryModel>().report_file));
+  require(m.run_report().write("sms_shutdown"));
   end_process("sms_shutdown");
   return 0;
 }
@@ -295,7 +304,11 @@ SMS_EXPORT void sms_sync_drop_wait(void) {
   require(m.consistency().end_sync_drop());
 }
 
-SMS_EXPORT void sms_sync(void) { process_memory("sms_sync").consistency().sync(); }
+SMS_EXPORT void sms_sync(void) {
+  const RecordedCall recorded;
+  process_memory("sms_sync").consistency().sync();
+}
+
 SMS_EXPORT void sms_lock(int id) {
   const RecordedCall recorded;
   require(locks_of("sms_lock").lock(id, "sms_lock"));
@@ -355,27 +368,24 @@ SMS_EXPORT void sms_once(int id, void (*function)(void)) {
 }
 
 SMS_EXPORT sms_request sms_preload_start(const void* array, const sms_range section[]) {
-  const Array& a = array_of(array, "sms_preload");
-  Range ranges[Distribution::max_dims];
-  for (int d = 0; d < a.distribution.dims(); ++d) ranges[d] = {section[d].base, section[d].length, section[d].step};
-  Preloads::Ticket ticket = 0;
-  require(process_memory("sms_preload")
-              .preloads()
-              .start(array, {ranges, static_cast<size_t>(a.distribution.dims())}, &ticket));
-  return {ticket == 0 ? 0 : ticket | ticket_mark};
+  const RecordedCall recorded;
+  return start_preload(array, section);
 }
 
 SMS_EXPORT void sms_preload_wait(sms_request* request) {
+  const RecordedCall recorded;
   process_memory("sms_preload_wait");
   wait(request, {"sms_preload_wait", ""}, "sms_preload_wait");
 }
 
 SMS_EXPORT void sms_preload(const void* array, const sms_range section[]) {
-  sms_request request = sms_preload_start(array, section);
-  sms_preload_wait(&request);
+  const RecordedCall recorded;
+  sms_request request = start_preload(array, section);
+  wait(&request, {"sms_preload", ""}, "sms_preload");
 }
 
 SMS_EXPORT void sms_preload_bytes(const void* address, size_t bytes) {
+  const RecordedCall recorded;
   require(process_memory("sms_preload_bytes").preloads().start_bytes(address, bytes));
   process_memory("sms_preload_bytes").preloads().wait();
 }

@@ -1,0 +1,95 @@
+"""Reports of runs: what a user finds if something goes wrong: a rank that is killed, a full disk, wrong names.
+
+report_ends.py BUILD [TEST ...]
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import unittest
+
+from report import AS_ROOT, CASES, HIROBA, HIROBARUN, Reports, run
+
+
+class Ends(Reports):
+    """The page of what is known, or one message."""
+
+    def test_killed_rank(self) -> None:
+        self.check_killed_rank()
+
+    def test_killed_rank_of_mpirun(self) -> None:
+        """The ranks have left files, of which hirobarun has made the report."""
+        for mpi in ("mpich", "openmpi"):
+            with self.subTest(mpi):
+                self.require_wire(f"mpi-{mpi}")
+                self.check_killed_rank("--transport=mpi", f"--mpi={mpi}")
+
+    def test_killed_rank_of_mpirun_alone(self) -> None:
+        """The ranks have left files, of which `hiroba report` makes the data and the page."""
+        self.require_wire("mpi-openmpi")
+        page, data = self.folder / "run.html", self.folder / "run.html.json"
+        done = subprocess.run(
+            ["mpirun.openmpi", "-n", "2", CASES, "killed"], capture_output=True, text=True, timeout=60, check=False,
+            env={**os.environ, **AS_ROOT, "HIROBA_REPORT": str(page)},
+        )  # fmt: skip
+        self.assertNotEqual(done.returncode, 0)
+        kept = {self.folder / f"{data.name}.rank-{rank}" for rank in (0, 1)}
+        self.assertEqual(set(self.folder.iterdir()), kept, done.stderr)
+        subprocess.run([HIROBA, "report", data, page], timeout=60, check=True)
+        self.assertEqual(set(self.folder.iterdir()), {data, page})
+        self.assertEqual(json.loads(data.read_text())["why_incomplete"], "the job has failed")
+
+    def check_killed_rank(self, *options: str) -> None:
+        file = self.folder / "run.json"
+        done = run(file, "killed", *options)
+        self.assertEqual(done.returncode, 128 + 9, done.stderr)
+        self.assertEqual(list(self.folder.iterdir()), [file])
+        data = json.loads(file.read_text())
+        self.assertIn("status 137: signal 9 (Killed)", data["why_incomplete"])
+        self.assertEqual([rank["complete"] for rank in data["ranks"]], [False, False])
+        barriers = [site for site in data["sites"] if site["kind"] == "barrier" and "killed" in site["place"]]
+        self.assertEqual({site["rank"] for site in barriers}, {0, 1})
+        self.assertGreaterEqual(min(site["count"] for site in barriers), 50)
+
+    def test_ends_before_its_start(self) -> None:
+        done = run(self.folder / "run.json", program="/bin/true")
+        self.assertIn("no rank has started Hiroba", done.stderr)
+        self.assertNotEqual(done.returncode, 0)
+
+    def test_bad_names(self) -> None:
+        for name, why in (("run.txt", "neither .html"), ("no/folder/run.html", "cannot write in folder")):
+            done = run(self.folder / name, "killed")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(why, done.stderr)
+
+    def test_full_disk(self) -> None:
+        """File systems of one page, and of less than the data, in a name space of their own. Nothing is left."""
+        for size in ("4k", "64k"):
+            command = (
+                f"mount -t tmpfs -o size={size} none {self.folder} && {HIROBARUN} -n 4 --nodes 4 --report "
+                f"{self.folder}/run.html {CASES} false_sharing part; status=$?; ls -A {self.folder}; exit $status"
+            )
+            done = subprocess.run(
+                ["unshare", "-m", "bash", "-c", command], capture_output=True, text=True, timeout=60, check=False
+            )
+            if "unshare" in done.stderr or "mount" in done.stderr:
+                self.skipTest(f"no file system can be mounted here: {done.stderr.strip()}")
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("No space left on device", done.stderr)
+            self.assertNotIn("run.html", done.stdout)
+
+    def test_two_jobs_with_one_file(self) -> None:
+        file = self.folder / "run.html"
+        words = [str(HIROBARUN), "-n", "2", "--report", str(file), str(CASES), "false_sharing"]
+        jobs = [subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for _ in range(2)]
+        for job in jobs:
+            _, said = job.communicate(timeout=60)
+            self.assertEqual((job.returncode, said), (0, b""))
+        self.assertEqual(list(self.folder.iterdir()), [file])
+        self.assertIn("</html>", file.read_text())
+
+
+if __name__ == "__main__":
+    unittest.main()
