@@ -13,10 +13,11 @@ from global_calls import PROGRAMS as CALLS
 from global_calls import program as calls
 from global_forms import FILES as LATER_FILES
 from global_forms import PROGRAMS as MORE
+from global_others import PROGRAMS as OTHERS
 from global_programs import program
 from global_shared import PROGRAMS as SHARED
 
-PROGRAMS = MORE | CALLS | SHARED
+PROGRAMS = MORE | CALLS | SHARED | OTHERS
 
 FORMS = """#include <stdio.h>
 #include <stdlib.h>
@@ -191,7 +192,7 @@ MISUSE = {
     "\nfor (;;) q2 = xmp_malloc(xmp_desc_of(q2), 20, 7);": r"m\.c:\d+: array q2 is allocated already",
     "\n#pragma xmp array on t[0:three]\na[1:three] = 1;":
         r"m\.c:\d+: a\[1:three\] and t: the left side has the indices 1, 2, .* and `array on` 0, 1",
-    "\n#pragma xmp array on t[:]\na[0:three] = 1;":
+    "\n#pragma xmp array on t[0:20]\na[0:three] = 1;":
         r"m\.c:\d+: a\[0:three\] and t do not fit: 3 and 20 elements in dimension 1",
     "\n#pragma xmp template u[20]\n#pragma xmp distribute u[gblock(sizes)] onto p\n":
         r"m\.c:\d+: the sizes in gblock add up to 11, and dimension 1 of template u has 20 indices",

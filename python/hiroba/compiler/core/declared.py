@@ -83,14 +83,18 @@ class Declared:
     def is_declared(self, identifier: Node) -> bool:
         return self.denoted(identifier) is not None
 
-    def constant(self, identifier: Node) -> str | None:
-        """Returns the value of a `static const` variable, as C for an extent."""
+    def constant(self, identifier: Node, first_values: bool = False) -> str | None:
+        """Returns the value of a `static const` variable, as C for an extent; with `first_values`, also that of
+        another variable at file scope before the program changes it."""
         top = self.declarator(identifier)
         holder = enclosing(top, "declaration") if top is not None else None
         value = initial(top) if top is not None else None
-        if holder is None or value is None or not {"static", "const"} <= set(text_of(holder).split()):
+        if holder is None or value is None:
             return None
-        inner = [(use, self.constant(use)) for use in walk(value) if use.type == "identifier"]
+        is_first = first_values and holder.parent is not None and holder.parent.type == "translation_unit"
+        if not is_first and not {"static", "const"} <= set(text_of(holder).split()):
+            return None
+        inner = [(use, self.constant(use, first_values)) for use in walk(value) if use.type == "identifier"]
         known = [(use.start_byte, use.end_byte, text) for use, text in inner if text is not None]
         return f"({spliced(self.text, value.start_byte, value.end_byte, known)})"
 

@@ -319,6 +319,10 @@ def add(xmp: Xmp, directive: Directive, name: str, template: Template, axes: lis
         )
         return
     parameter = is_parameter(top.parent)
+    if not parameter and not denoted.block and xmp.scope_of(directive) is not None:
+        text = f"`{name}` is declared outside of this function, and aligned in it"
+        xmp.source.error(directive.place(name), text, "put nodes, template, distribute and align below its declaration")
+        return
     pointer = not parameter and kind.derived[:1] == (POINTER,)
     dims = kind.dims if not parameter and not pointer else 1 + next(
         (i for i, each in enumerate(kind.derived[1:]) if each != ARRAY), len(kind.derived) - 1

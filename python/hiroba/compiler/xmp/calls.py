@@ -43,6 +43,8 @@ def lower_call(lowering: Lowering, node: Node) -> str | None:
         return descriptor_of(lowering, node, given)
     if name in ATOMICS:
         return atomic(lowering, node, name, given)
+    if name == "free" and len(given) == 1 and lowering.aligned_descriptor(lowering, bare(given[0])):
+        return f"xmp_free({lowering.render(given[0])})"
     return intrinsic(lowering, node, name, given) if name in INTRINSICS else None
 
 

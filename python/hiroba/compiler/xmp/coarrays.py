@@ -220,9 +220,12 @@ class Coarrays:
         linkage = "static " if "static" in storage else ""
         return f" {linkage}xmp_coarray {name};{at_start(shared.pointer, ' '.join(text))}"
 
-    def fix_extents(self, declaration: Node, top: Node, codimensions: Codimensions) -> list[str]:
-        """Returns the names of `static const int N`, which is no constant to C in an array at file scope."""
-        constants = self._constants(top)
+    def fix_extents(
+        self, declaration: Node, top: Node, codimensions: Codimensions, first_values: bool = False
+    ) -> list[str]:
+        """Returns the names of `static const int N`, which is no constant to C in an array at file scope; with
+        `first_values`, also of variables there, which have a first value when arrays get their memory."""
+        constants = self._constants(top, first_values)
         extent = self._open_extent(Wanted(declaration, top, codimensions), initial(top))
         if extent is not None:
             self.source.insert(extent[0], extent[2])
@@ -253,12 +256,12 @@ class Coarrays:
         at = next(c.end_byte for c in bracket.children if c.type == "[")
         return at, at, f"sizeof {literal} / sizeof {literal}[0]"
 
-    def _constants(self, top: Node) -> list[tuple[int, int, str]]:
+    def _constants(self, top: Node, first_values: bool = False) -> list[tuple[int, int, str]]:
         out = []
         for bracket in walk(top):
             size = bracket.child_by_field_name("size") if bracket.type == "array_declarator" else None
             for use in walk(size) if size is not None else []:
-                value = self.declared.constant(use) if use.type == "identifier" else None
+                value = self.declared.constant(use, first_values) if use.type == "identifier" else None
                 if value is not None:
                     out.append((use.start_byte, use.end_byte, value))
         return out

@@ -10,9 +10,11 @@ from ..core.found import Directive
 from ..core.operators import REDUCTIONS
 from ..core.text import quoted, split_list
 from .aligned import Aligned
+from .arrays import Arrays
 from .lowering import Gmove
 from .moves import GlobalMoves, shared_of
 from .part import Xmp
+from .references import Reference
 from .types import type_code
 from .words import NO_NODES, Clauses
 
@@ -137,11 +139,28 @@ def reduced(xmp: Xmp, directive: Directive, operator: str, argument: str) -> Red
     if ref.remote or any(step.section is not None for step in ref.steps):
         xmp.error(directive, f"`{text}` in a reduction", "name a variable or an array as a whole, on this image")
         return None
+    if not is_own(xmp, directive, lowering, ref, text):
+        return None
     element = lowering.of_element(ref) if ref.rank else lowering.element(ref)
     whole = lowering.render(ref.node)
     number = f"(int64_t)(sizeof {whole} / sizeof {element})"
     names = [location(xmp, directive, n) for n in split_list(locations[0]) if n] if locations else []
+    if names and operator in ("max", "min"):
+        operator = f"first{operator}"
     return Reduced(operator, whole, f"&{element}", number, type_code(element, name_of(ref.type)), ref.rank > 0, names)
+
+
+def is_own(xmp: Xmp, directive: Directive, lowering: Arrays, ref: Reference, text: str) -> bool:
+    """Reports what nodes have together: then their values are one, or have one owner."""
+    array = xmp.aligned.of_chain(ref.node, lowering)
+    if array is not None and any(map(array.is_divided, range(array.dims))):
+        text = f"`{text}` in this {directive.name} is of an aligned array, of which each node has a part"
+    elif ref.shared is not None and not ref.shared.codims:
+        text = f"`{text}` in this {directive.name} is shared: it is the same one on all nodes"
+    else:
+        return True
+    xmp.error(directive, text, "reduce a variable of each node, and assign its value afterwards")
+    return False
 
 
 def location(xmp: Xmp, directive: Directive, text: str) -> str:

@@ -9,14 +9,14 @@ from ..core.counted import assigned_names, declared_names, identifiers, read_for
 from ..core.found import Directive
 from ..core.shared import PREFIX
 from ..core.source import HASH_LINE, Node, text_of, walk
-from ..core.text import matching, split_list
+from ..core.text import matching, number, split_list
 from .aligned import Aligned, Kept
 from .collectives import Reduced, join_locations, reduced
 from .margins import NAMES, Widening, widening
 from .part import Xmp
 from .references import count
 from .subscripts import Shared, check_subscripts
-from .templates import known_template, ranges_text
+from .templates import check_indices, known_template, ranges_text
 from .words import Template
 
 OPENMP = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+omp\b")
@@ -172,13 +172,18 @@ class Lowered:
             axis, offset = wanted.pop(name)
             prefix = f"{PREFIX}{self.number}_{len(self.loops)}_"
             self.loops.append(Shared(node, counted, axis, offset, len(self.loops), prefix))
-        if not self.loops or self.loops[0].node != self.statement:
+        if not self.loops:
             name = name_of_loop(self.statement)
             self.xmp.error(
                 self.directive,
                 f"the variable `{name}` of the loop below is no subscript of `{self.template.name}`",
                 f"write loop on {self.template.name}[{name or 'i'}]",
             )
+            return False
+        if self.loops[0].node != self.statement and any(r.is_located for r in self.reductions):
+            text = f"the loop over `{name_of_loop(self.statement)}` is not shared, and firstmax and its like"
+            text += " compare the order of iterations"
+            self.xmp.error(self.directive, text, "put the directive above the first loop that is shared")
             return False
         return True
 
@@ -205,7 +210,8 @@ class Lowered:
         first, past = xmp.lowering.render(c.first), xmp.lowering.render(c.bound)
         past = f"({past}){f' + {c.past}' if c.past > 0 else f' - {-c.past}' if c.past < 0 else ''}"
         turns = t.formats[s.axis] == "cyclic"
-        s.hoisted = s.level == 0 or (not turns and self._steady(s))
+        self._check_inside(s, first, past)
+        s.hoisted = s.node == self.statement or (not turns and self._steady(s))
         where = f"&{t.variable}, {s.axis}, {s.name}first, {s.name}past, {s.step}, {s.offset}"
         setup = f"const int64_t {s.name}first = {first}, {s.name}past = {past}; xmp_loop_inside({where}, {self.place});"
         n, sign = s.name, "<" if c.step > 0 else ">"
@@ -239,6 +245,15 @@ class Lowered:
             xmp.source.insert(s.node.start_byte, f"{{ {setup} ")
             xmp.source.insert(s.node.end_byte, " }" + " }" * turns)
 
+    def _check_inside(self, s: Shared, first: str, past: str) -> None:
+        """Reports a loop that leaves the template, if its bounds are numbers."""
+        begin, end, step, offset = (number(each) for each in (first, past, s.step, s.offset))
+        if begin is None or end is None or not step or offset is None or (end - begin) * step <= 0:
+            return
+        last = begin + (abs(end - begin) - 1) // abs(step) * step
+        least, most = sorted((begin + offset, last + offset))
+        check_indices(self.xmp, self.directive, self.template, s.axis, least, most)
+
     def _replace(self, node: Node, text: str) -> None:
         self.xmp.source.replace(node.start_byte, node.end_byte, text)
         self.xmp.taken.add(node.id)
@@ -269,7 +284,7 @@ class Lowered:
 
     def _has_pragma(self, s: Shared) -> bool:
         """Returns true if a line of OpenMP stands directly above a loop, which then may have one variable only."""
-        if s.level > 0:
+        if s.node != self.statement:
             before = self.xmp.source.text[: s.node.start_byte].rstrip()
             return before[before.rfind("\n") + 1 :].lstrip().startswith("#")
         between = self.xmp.source.text[self.directive.end : s.node.start_byte]

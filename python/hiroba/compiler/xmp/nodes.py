@@ -64,7 +64,7 @@ def node_array(xmp: Xmp, directive: Directive, name: str, round_: bool, extents:
     declared = f"static xmp_nodes {variable};"
     text = declared + (define if scope is not None else at_start(f"nodes_{name}", define))
     end = scope.end_byte if scope is not None else len(xmp.source.text)
-    xmp.nodes.append(Nodes(name, directive.at, end, len(extents), round_))
+    xmp.nodes.append(Nodes(name, directive.at, end, extents, round_))
     xmp.write(directive, text)
 
 

@@ -45,7 +45,7 @@ def declare(xmp: Xmp, array: Aligned, at: int, is_extern: bool) -> bool:
     if identifier is None or node is None:
         return False
     top = next(d for d in node.children_by_field_name("declarator") if innermost(d) == identifier)
-    xmp.coarrays.fix_extents(node, top, Codimensions(at, at, ()))
+    xmp.coarrays.fix_extents(node, top, Codimensions(at, at, ()), first_values=not array.in_block)
     if array.pointer:
         xmp.source.replace(identifier.start_byte, identifier.end_byte, f"(*{PREFIX}{array.name})")
     storage = "extern " if is_extern else "static " if array.is_static else ""

@@ -26,6 +26,7 @@ class Range:
     axis: int
     first: str
     count: str
+    is_whole: bool = False  # `:`, which goes with any section of the left side
 
 
 def array(xmp: Xmp, directive: Directive) -> None:
@@ -48,7 +49,9 @@ def array(xmp: Xmp, directive: Directive) -> None:
     here = [r if ":" not in part and part != "*" else ("0", "XMP_REST") for part, r in zip(parts, ranges, strict=True)]
     t = template.variable
     shared = [
-        Range(axis, *(r if r[1] != "XMP_REST" else (f"{t}.lower[{axis}]", f"{t}.extent[{axis}]")))
+        Range(
+            axis, *(r if r[1] != "XMP_REST" else (f"{t}.lower[{axis}]", f"{t}.extent[{axis}]")), part in (":", "")
+        )
         for axis, (part, r) in enumerate(zip(parts, ranges, strict=True)) if ":" in part or not part
     ]  # fmt: skip
     work = Work(xmp, directive, template, shared, f"xmp_loop_here(&{t}, {ranges_text(here)}, {xmp.place(directive)})")
@@ -116,7 +119,8 @@ class Work:
         steps = ref.steps[bool(target.member) :]
         axes = [target.axes[d] for d, step in enumerate(steps) if step.ranges]
         by_axis = {r.axis: r for r in self.ranges}
-        if {axis for axis in axes if axis >= 0} == set(by_axis):
+        needless = {axis for axis, r in by_axis.items() if r.is_whole and axis not in target.axes}
+        if {axis for axis in axes if axis >= 0} == set(by_axis) - needless:
             return [by_axis.get(axis) for axis in axes]
         text = f"`{self.template.name}` is named with {count(len(by_axis), 'range')}, which are not those of the"
         text += f" aligned dimensions of `{arrays.written(ref.node)}`"
@@ -140,14 +144,17 @@ class SharedLoops(Loops):
         to: Aligned,
     ) -> None:
         super().__init__(arrays, left, operator, right)
-        self.work, self.ranges = work, ranges
+        self.work, self.ranges = work, list(ranges)
         place, what = self.place, quoted(f"{arrays.written(left.node)} and {work.template.name}")
         ranged = [d for d, by in enumerate(self.to.steps) if by]
         for d, (r, many) in enumerate(zip(ranges, self.to.counts, strict=True)):
             if r is None:
                 continue
-            self.before.append(f"xmp_same({many}, {r.count}, {d}, {what}, {place});")
             index = f"{self.to.first[ranged[d]]} + ({to.offsets[ranged[d]]})"
+            if r.is_whole and self.to.steps[ranged[d]] == "1":
+                self.ranges[d] = Range(r.axis, index, many)
+                continue
+            self.before.append(f"xmp_same({many}, {r.count}, {d}, {what}, {place});")
             self.before.append(
                 f"xmp_array_on(&{work.template.variable}, {r.axis}, {index}, {self.to.steps[ranged[d]]}, {r.first},"
                 f" {what}, {place});"

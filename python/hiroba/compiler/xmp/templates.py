@@ -11,7 +11,7 @@ from ..core.declared import ARRAY, POINTER
 from ..core.found import Directive
 from ..core.shared import PREFIX, at_start
 from ..core.source import Source, one_line
-from ..core.text import asserted, quoted, split_list
+from ..core.text import asserted, number, quoted, split_list
 from .references import count
 from .sections import lift
 from .words import Template, XmpWords
@@ -257,7 +257,20 @@ def template_range(xmp: XmpWords, directive: Directive, made: Template, text: st
             inclusive = round_ and bool(last)
             length = end if last and not round_ else f"({end}) - ({begin}){' + 1' * inclusive}"
             out.append((begin, length))
+    for d, (least, many) in enumerate((number(begin), number(length)) for begin, length in out):
+        if least is not None and many is not None and many > 0:
+            check_indices(xmp, directive, made, d, least, least + many - 1)
     return out
+
+
+def check_indices(xmp: XmpWords, directive: Directive, made: Template, d: int, first: int, last: int) -> None:
+    """Reports indices that are not those of a dimension of a template, if its bounds are numbers."""
+    low, extent = number(made.lower[d]), number(made.extent[d])
+    if low is None or extent is None or low <= first <= last < low + extent:
+        return
+    which = f"index {first}" if first == last else f"the indices {first}..{last}"
+    text = f"{which} of dimension {d + 1} of template `{made.name}`, which has {low}..{low + extent - 1}"
+    xmp.error(directive, text, "name indices that it has, or make the template larger")
 
 
 def ranges_text(ranges: list[tuple[str, str]]) -> str:

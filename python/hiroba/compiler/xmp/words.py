@@ -10,12 +10,12 @@ from ..core.found import Directive
 from ..core.notation import Notation, Part, Unit
 from ..core.shared import PREFIX
 from ..core.source import COMPLEX, Node, Source, blank_all, parse
-from ..core.text import matching, split_list
+from ..core.text import matching, number, split_list
 from .arrays import Arrays
 from .references import Reference
 from .sections import lift
 
-ALL, SELF = "{0, XMP_REST, 1}", "{XMP_SELF, 1, 1}"
+ALL, SELF = ("0", "XMP_REST", "1"), ("XMP_SELF", "1", "1")
 NO_NODES = "(const xmp_node_reference*)0"
 
 
@@ -26,8 +26,12 @@ class Nodes:
     name: str
     begin: int
     end: int
-    dims: int
+    extents: list[str]  # "*" is what the others leave
     round: bool  # p(2,*), where indices count from 1 and the first changes fastest
+
+    @property
+    def dims(self) -> int:
+        return len(self.extents)
 
 
 @dataclass
@@ -174,9 +178,19 @@ class XmpWords(Part):
         ranges = [self._range(directive, part, round_) for part in parts] or [ALL] * nodes.dims
         if parts and round_ != nodes.round:  # the same array read from its other end
             ranges.reverse()
-        return f"&(const xmp_node_reference){{.nodes = &{PREFIX}nodes_{nodes.name}, .range = {{{', '.join(ranges)}}}}}"
+        for d, (begin, length, step) in enumerate(ranges):
+            extent, first, many, by = (number(each) for each in (nodes.extents[d], begin, length, step))
+            if extent is None or first is None:
+                continue
+            last = first + ((many or 1) - 1) * (by or 1)
+            if not (0 <= first < extent and 0 <= last < extent):
+                words = f"0..{extent - 1}" if not round_ else f"(1:{extent})"
+                text = f"`{text.strip()}` leaves dimension {d + 1} of node array `{nodes.name}`, which has {words}"
+                self.error(directive, text, "name nodes that are there")
+        listed = ", ".join(f"{{{', '.join(each)}}}" for each in ranges)
+        return f"&(const xmp_node_reference){{.nodes = &{PREFIX}nodes_{nodes.name}, .range = {{{listed}}}}}"
 
-    def _range(self, directive: Directive, text: str, round_: bool) -> str:
+    def _range(self, directive: Directive, text: str, round_: bool) -> tuple[str, str, str]:
         """[base:length:step] counts from 0, (first:last:step) from 1."""
         if text == "*":
             return SELF
@@ -186,13 +200,13 @@ class XmpWords(Part):
         values = [f"{self.expression(directive, p)}" if p else "" for p in parts]
         origin = " - 1" * round_
         if section is None:
-            return f"{{{values[0]}{origin}, 1, 1}}"
+            return f"{values[0]}{origin}", "1", "1"
         first, last, step = [*values, "", ""][:3]
         begin = f"{first}{origin}" if first else "0"
         if not last:
-            return f"{{{begin}, XMP_REST, {step or 1}}}"
-        length = f"({last} - ({first or 1})) / ({step or 1}) + 1" if round_ else last
-        return f"{{{begin}, {length}, {step or 1}}}"
+            return begin, "XMP_REST", step or "1"
+        length = f"({last} - ({first or 1})){f' / ({step})' * bool(step)} + 1" if round_ else last
+        return begin, length, step or "1"
 
     def arguments(self, directive: Directive) -> tuple[list[str], str]:
         """Returns the text in the parentheses of a directive, and the text after them."""

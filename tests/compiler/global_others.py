@@ -1,0 +1,88 @@
+"""Forms of XcalableMP's global view that programs of others have, and its specification leaves open."""
+
+from __future__ import annotations
+
+OTHERS = """#include <stdio.h>
+#include <stdlib.h>
+#include <xmp.h>
+int size = 12, wide = 4;
+int rows[size * 2], table[size][wide];
+#pragma xmp nodes p[*]
+#pragma xmp template t[12]
+#pragma xmp template u[24]
+#pragma xmp template c[12]
+#pragma xmp template v[2][12][12]
+#pragma xmp distribute t[block] onto p
+#pragma xmp distribute u[cyclic(3)] onto p
+#pragma xmp distribute c[cyclic] onto p
+#pragma xmp distribute v[*][block][*] onto p
+#pragma xmp align rows[i] with u[i]
+#pragma xmp align table[i][*] with t[i]
+double m[5][12], k[5][12], box[12][12], *late;
+#pragma xmp align m[*][j] with t[j]
+#pragma xmp align k[*][j] with c[j]
+#pragma xmp align box[i][*] with v[*][i][*]
+#pragma xmp align late[i] with t[i]
+int main(void) {
+  int wrong = sizeof rows != 24 * sizeof(int) || sizeof table != 48 * sizeof(int), sum = 0, many = 0;
+  /* The outermost loop is not shared. */
+#pragma xmp loop on t[j]
+  for (int i = 0; i < 5; i++)
+    for (int j = i; j < 12; j++) m[i][j] = 10 * i + j;
+#pragma xmp loop on c[j]
+  for (int i = 0; i < 5; i++)
+    for (int j = i; j < 12; j += 2) k[i][j] = 10 * i + j;
+#pragma xmp loop on t[j] reduction(+:sum)
+  for (int i = 4; i >= 0; i--)
+    for (int j = i; j < 12; j++) sum += m[i][j];
+#pragma xmp loop on c[j] reduction(+:many)
+  for (int i = 4; i >= 0; i--) {
+    for (int j = i; j < 12; j += 2) many += k[i][j];
+  }
+  for (int i = 0; i < 5; i++)
+    for (int j = i; j < 12; j++) sum -= 10 * i + j, many -= (j - i) % 2 ? 0 : 10 * i + j;
+  wrong += sum != 0 || many != 0;
+#pragma xmp loop on u[i]
+  for (int i = 0; i < 24; i++) rows[i] = 1;
+#pragma xmp loop on t[i] reduction(+:sum)
+  for (int i = 0; i < 12; i++) table[i][3] = i, sum += 1;
+  wrong += sum != 12;
+  /* `:` of the template goes with any section. */
+#pragma xmp array on u[:]
+  rows[5:9] = 3;
+#pragma xmp array on v[:][:][:]
+  box[:][:] = 2;
+#pragma xmp array on v[:][:][:]
+  box[3:4][2] += 2;
+  sum = 0;
+#pragma xmp loop on u[i] reduction(+:sum)
+  for (int i = 0; i < 24; i++) sum += rows[i] * i;
+  for (int i = 0; i < 24; i++) sum -= (i >= 5 && i < 14 ? 3 : 1) * i;
+  wrong += sum != 0;
+  double all = 0;
+#pragma xmp loop on v[*][i][*] reduction(+:all)
+  for (int i = 0; i < 12; i++)
+    for (int j = 0; j < 12; j++) all += box[i][j];
+  wrong += all != 2 * 144 + 2 * 4;
+  /* Locations of max and min. */
+  int me = xmpc_node_num(), top = me / 2, at = me, low = -(me / 2), where[2] = {me, 7};
+#pragma xmp reduction(max:top/at/)
+#pragma xmp reduction(MIN:low/where[0:1]/)
+  const int last = (xmp_num_nodes() - 1) / 2;
+  wrong += top != last || at != 2 * last || low != -last || where[0] != 2 * last || where[1] != 7;
+  double best = -1;
+  int place = -1;
+#pragma xmp loop on t[i] reduction(max:best/place/)
+  for (int i = 0; i < 12; i++)
+    if (i * 5 % 7 > best) best = i * 5 % 7, place = i;
+  wrong += best != 6 || place != 4;
+  late = (double*)xmp_malloc(xmp_desc_of(late), 12);
+#pragma xmp loop on t[i]
+  for (int i = 0; i < 12; i++) late[i] = i;
+  free(late);
+#pragma xmp reduction(+:wrong)
+  if (me == 0) puts(wrong ? "wrong" : "OK");
+  return wrong != 0;
+}
+"""
+PROGRAMS = {"others": OTHERS}
