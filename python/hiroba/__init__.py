@@ -43,7 +43,7 @@ if not TYPE_CHECKING:  # for which names that are not there are errors
         start()
         if name in globals():
             return globals()[name]
-        raise AttributeError(f"module 'hiroba' has no attribute '{name}'; docs/python.md lists what there is")
+        raise AttributeError(f"module 'hiroba' has no attribute '{name}'; {instead_of(name)}")
 
 
 def start() -> None:
@@ -56,6 +56,17 @@ def start() -> None:
         globals().update({each: getattr(part, each) for each in part.__all__})
         names += part.__all__
     globals()["__all__"] = names
+
+
+def instead_of(name: str) -> str:
+    """What a program may have meant."""
+    import difflib
+
+    here = globals()
+    if hasattr(here["Array"], name):
+        return f"arrays have it: A.{name}"
+    near = difflib.get_close_matches(name, here["__all__"], 1)
+    return f"did you mean hiroba.{near[0]}?" if near else "docs/python.md lists what there is"
 
 
 def load_ipython_extension(shell: Any) -> None:

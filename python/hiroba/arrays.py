@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # which takes as long to import as all that is here
 
 __all__ = ["Array", "array", "empty", "from_function", "full", "is_shared", "ones", "zeros"]
 
+MOST_ELEMENTS = 1 << 63
 HOMES = {"fixed": 0, "first-touch": 1, "migrating": 2}
 Split = int | None | Sequence[int]
 
@@ -326,10 +327,12 @@ def shape_of(shape: Any) -> tuple[int, ...]:
     out = tuple(int(n.__index__()) for n in given)
     if any(n < 0 for n in out):
         raise ValueError(f"shape {out} has a negative number")
+    if any(n >= MOST_ELEMENTS for n in out):
+        raise ValueError(f"shape {out} has a number of 2^63 or more")
     return out
 
 
-def empty(
+def zeros(
     shape: Any, dtype: DTypeLike = float, split: Split = 0, homes: str | None = None, on: int = 0, name: str = ""
 ) -> Array:
     """Makes an array of zeros. Collective.
@@ -362,7 +365,7 @@ def empty(
     return of_memory(address, lengths, kind, name or place)
 
 
-zeros = empty
+empty = zeros
 
 
 def of_memory(address: int, shape: tuple[int, ...], dtype: np.dtype, name: str) -> Array:
@@ -405,7 +408,7 @@ def full(shape: Any, value: Any, dtype: DTypeLike = None, **how: Any) -> Array:
     """Makes an array with all elements equal; the rest is as for zeros(). Collective, and a barrier.
 
     Errors: TypeError and ValueError, as of zeros(), and if the value does not broadcast to the shape."""
-    return filled(empty(shape, np.asarray(value).dtype if dtype is None else dtype, **how), lambda _: value)
+    return filled(zeros(shape, np.asarray(value).dtype if dtype is None else dtype, **how), lambda _: value)
 
 
 def ones(shape: Any, dtype: DTypeLike = float, **how: Any) -> Array:
@@ -422,7 +425,7 @@ def array(values: ArrayLike, dtype: DTypeLike = None, **how: Any) -> Array:
     Errors: TypeError for values that are Python objects; ValueError for nested lists of unequal lengths; else as of
     zeros()."""
     have = np.asarray(values, dtype)
-    return filled(empty(have.shape, have.dtype, **how), lambda box: have[box])
+    return filled(zeros(have.shape, have.dtype, **how), lambda box: have[box])
 
 
 def from_function(function: Callable[..., Any], shape: Any, dtype: DTypeLike = float, **how: Any) -> Array:
@@ -431,7 +434,7 @@ def from_function(function: Callable[..., Any], shape: Any, dtype: DTypeLike = f
 
     Errors: TypeError and ValueError, as of zeros(), and if what the function returns does not broadcast to the shape of
     the part; what the function raises ends the job."""
-    out = empty(shape, dtype, **how)
+    out = zeros(shape, dtype, **how)
     return filled(out, lambda box: function(*np.ix_(*(np.arange(each.start, each.stop) for each in box))))
 
 

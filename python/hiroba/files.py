@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hiroba import boxes, table
-from hiroba.arrays import Array, empty
+from hiroba.arrays import Array, zeros
 from hiroba.collectives import on_rank
 from hiroba.job import rank, size
 from hiroba.parallel import barrier
@@ -39,7 +39,7 @@ def load(path: str | os.PathLike[str], dataset: str = "data", **how: Any) -> Arr
         return load_zarr(file, how)
     shape, descr, fortran, offset = on_rank(0, lambda: header(file))
     dtype = np.lib.format.descr_to_dtype(descr)
-    out = empty(shape, dtype, **how)
+    out = zeros(shape, dtype, **how)
     if out.local.size > 0:
         order: Any = "F" if fortran else "C"
         whole = np.memmap(file, dtype, "r", offset, shape, order)
@@ -135,7 +135,7 @@ def load_hdf5(file: pathlib.Path, dataset: str, how: dict[str, Any]) -> Array:
 
     with h5py.File(file, "r", locking=False) as opened:
         data = opened[dataset]
-        out = empty(data.shape, data.dtype, **how)
+        out = zeros(data.shape, data.dtype, **how)
         read_part(out, data)
     return out
 
@@ -168,7 +168,7 @@ def load_zarr(file: pathlib.Path, how: dict[str, Any]) -> Array:
     import zarr
 
     data = zarr.open_array(file, mode="r")
-    out = empty(data.shape, data.dtype, **how)
+    out = zeros(data.shape, data.dtype, **how)
     read_part(out, data)
     return out
 

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from hiroba.arrays import Array, empty
+from hiroba.arrays import Array, zeros
 from hiroba.parallel import barrier
 from hiroba.whole import fetched
 
@@ -29,7 +29,7 @@ def fft(array: np.ndarray, inverse: bool = False, split: int = 0) -> Array:
     kind = np.result_type(array.dtype, "c8") if array.dtype.char in "efF" else np.dtype(complex)
     if array.ndim == 1:
         return fft_of_line(array, kind, inverse)
-    out = empty(array.shape, kind, split=split)
+    out = zeros(array.shape, kind, split=split)
     axis = split % array.ndim
     rest = [d for d in range(array.ndim) if d != axis]
     box = out.box()
@@ -47,7 +47,7 @@ def fft_of_line(line: np.ndarray, kind: np.dtype, inverse: bool) -> Array:
     n = len(line)
     high = next(d for d in range(math.isqrt(n), 0, -1) if n % d == 0)
     wide = n // high
-    with empty((high, wide), kind) as table:
+    with zeros((high, wide), kind) as table:
         rows = table.box()[0]
         table[rows] = fetched(line[rows.start * wide : rows.stop * wide]).reshape(-1, wide)
         table.redistribute(split=1)
@@ -61,7 +61,7 @@ def fft_of_line(line: np.ndarray, kind: np.dtype, inverse: bool) -> Array:
         table.redistribute(split=1)
         box = table.box()
         columns = box[1] if table[box].size > 0 else slice(0, 0)  # of one column an empty box has all columns, no rows
-        out = empty(n, kind)
+        out = zeros(n, kind)
         out.reshape(wide, high)[columns] = np.asarray(table[:, columns]).T
         barrier()
     return out

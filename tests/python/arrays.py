@@ -177,6 +177,8 @@ def fields_of_several_numbers() -> None:
 
 def refused() -> None:
     raises(TypeError, "pointers", lambda: hiroba.zeros(3, object))
+    raises(ValueError, "2^63", lambda: hiroba.zeros((2, 10**30)))
+    raises(TypeError, "zeros()", lambda: hiroba.zeros(3, splt=1))  # type: ignore[call-arg]
     raises(TypeError, "no bytes", lambda: hiroba.zeros(3, "U"))
     raises(ValueError, "no axis", lambda: hiroba.zeros((3, 3), split=2))
     raises(ValueError, "parts for", lambda: hiroba.zeros((99, 99), split=(hiroba.size, 2)))

@@ -33,7 +33,7 @@ class Module:
     functions: dict[str, Function] = field(default_factory=dict)
     imported: dict[str, str] = field(default_factory=dict)  # name here: "module.name", or "module"
     shown: set[str] = field(default_factory=set)
-    also_named: dict[str, str] = field(default_factory=dict)  # zeros = empty
+    also_named: dict[str, str] = field(default_factory=dict)  # empty = zeros
 
 
 def names_in(value: ast.expr) -> set[str]:
@@ -129,13 +129,9 @@ class Package:
 def errors_of(function: Function, public: list[Function]) -> str:
     """The part on errors; that of another function, too, which it refers to: `as of zeros()`."""
     _, _, text = (ast.get_docstring(function.node) or "").partition("Errors:")
-    others = {each.name.rpartition(".")[2]: each for each in public} | {"zeros": each_named(public, "empty")}
+    others = {each.name.rpartition(".")[2]: each for each in public}
     refers = re.search(r"as of (\w+)\(\)", " ".join(text.split()))
     return text + errors_of(others[refers[1]], public) if refers else text
-
-
-def each_named(public: list[Function], name: str) -> Function:
-    return next(each for each in public if each.name == name)
 
 
 def faults_of(function: Function, public: list[Function]) -> list[str]:

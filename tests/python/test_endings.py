@@ -241,6 +241,16 @@ class Endings(unittest.TestCase):
         job = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=False)
         self.assertRegex(job.stderr, r"ImportError: .* version 0\.0\.9, and libhiroba of version \d")
 
+    def test_names_that_are_not_there(self) -> None:
+        for name, words in (
+            ("zeroes", r"did you mean hiroba\.zeros\?"),
+            ("redistribute", r"arrays have it: A\.redistribute"),
+            ("what_is_this", "docs/python.md"),
+        ):
+            code = f"import hiroba; hiroba.{name}"
+            job = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=False)
+            self.assertRegex(job.stderr, f"AttributeError: module 'hiroba' has no attribute '{name}'; {words}")
+
     def test_import_alone_starts_nothing(self) -> None:
         code = "import sys, hiroba; print('numpy' in sys.modules)"
         job = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=False)
