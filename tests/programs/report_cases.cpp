@@ -194,6 +194,17 @@ void collective_in_loop(bool remedied) {
   if (remedied) hiroba_allreduce(values.data(), sums.data(), many, HIROBA_DOUBLE, HIROBA_SUM, HIROBA_ALL);
 }
 
+// The same by a reduction of one value.
+void reduction_in_loop(bool remedied) {
+  double sum = 0, mine = 0;
+  for (int i = 0; i < 200000 / fraction; ++i) {
+    iterate(100);
+    if (remedied) mine += i;
+    else sum += sms_reduce_double(i, SMS_SUM);
+  }
+  sink = sum + sms_reduce_double(mine, SMS_SUM);
+}
+
 void small_tasks(bool remedied) {
   static constexpr int many = 1 << 18, block = 1024;
   double* const b = doubles(many / page_doubles, true, "B");
@@ -289,6 +300,7 @@ constexpr struct {
              {"short_epochs", short_epochs},
              {"thrashing", thrashing},
              {"collective", collective_in_loop},
+             {"reduction", reduction_in_loop},
              {"small_tasks", small_tasks},
              {"chain", chain},
              {"endless", endless},

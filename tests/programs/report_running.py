@@ -177,6 +177,21 @@ class OpenMP(Reports):
         ends = [site for site in data["sites"] if site["call"] == "the end of a parallel region"]
         self.assertEqual({site["place"] for site in ends}, {place})
 
+    @three_attempts
+    def test_critical(self) -> None:
+        """Waiting for a lock of OpenMP is told at the construct, and what is told to do is OpenMP's."""
+        if not (BUILD / "lib" / "libhiroba_openmp.so").exists():
+            self.skipTest("no OpenMP over nodes is built")
+        source, program, file = Path(__file__).parent / "report_critical.c", self.folder / "critical", "run.json"
+        words = [str(BUILD / "bin" / "hirobacc"), "--cc", "cc", "-g", "-O2", "-fopenmp-nodes", str(source)]
+        subprocess.run([*words, "-o", str(program)], check=True, timeout=60, cwd=self.folder)
+        done = run(self.folder / file, program=str(program))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        first = json.loads((self.folder / file).read_text())["advice"][0]
+        self.assertEqual(first["rule"], "lock contention")
+        self.assertRegex(first["sentence"], r"a lock of OpenMP, most at main\._omp_fn\.0 \(report_critical\.c:1[123]\)")
+        self.assertIn("clause reduction", first["remedy"])
+
 
 class Top(Reports):
     """hiroba top: a job while it runs. Rank 0 of this one comes last to each barrier."""

@@ -13,7 +13,7 @@ from typing import Any
 
 FORMAT = 1
 WAITING = ("collective", "locks", "faults", "preloads", "coherence")
-COHERENCE_OF_LOCK = "coherence of a lock"  # a name that the record has
+COHERENCE_OF_LOCK, LOCK_OF_OPENMP = "coherence of a lock", "a lock of OpenMP"  # names that the records have
 
 
 class ReportError(Exception):

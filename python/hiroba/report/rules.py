@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
-from hiroba.report.data import COHERENCE_OF_LOCK, Place, Report
+from hiroba.report.data import COHERENCE_OF_LOCK, LOCK_OF_OPENMP, Place, Report
 
 PAGE_BYTES = 4096
 LEAST_SECONDS = 0.1  # a shorter run has no advice: its start is most of it
@@ -140,6 +140,10 @@ def fault_finding(report: Report, array: int, seconds: float, places: list[Place
     return Finding(share, share, sentence, remedy, most_at(places), array)
 
 
+def is_openmp(report: Report) -> bool:
+    return bool(report.of_kind("region"))
+
+
 def index_of(report: Report, rank: int) -> list[int]:
     return [i for i, r in enumerate(report.ranks) if r["rank"] == rank]
 
@@ -154,8 +158,11 @@ def missing_preload(report: Report, limit: float) -> Iterator[Finding]:
                 seconds,
                 places,
                 "",
-                f"call sms_preload for the section of {name} that {most_at(places)} uses, after the barrier and before "
-                "the loop: it brings all pages of a home by one message",
+                f"fill {name} in a parallel loop of the same form as that of {most_at(places)}, not in the serial part "
+                "or by other threads: then each rank has the pages that it reads"
+                if is_openmp(report)
+                else f"call sms_preload for the section of {name} that {most_at(places)} uses, after the barrier and "
+                "before the loop: it brings all pages of a home by one message",
             )
 
 
@@ -223,10 +230,10 @@ def short_epochs(report: Report, limit: float) -> Iterator[Finding]:
 
 
 def lock_contention(report: Report, limit: float) -> Iterator[Finding]:
-    by_lock: dict[int, list[Place]] = {}
+    by_lock: dict[str, list[Place]] = {}
     for place in report.of_kind("lock"):
-        if place.lock is not None:
-            by_lock.setdefault(place.lock, []).append(place)
+        if place.lock is not None or place.call == LOCK_OF_OPENMP:
+            by_lock.setdefault(place.call if place.lock is None else f"lock {place.lock}", []).append(place)
     for lock, places in by_lock.items():
         seconds, count = sum(p.seconds for p in places), sum(p.count for p in places)
         held = sum(p.held for p in places)
@@ -235,11 +242,16 @@ def lock_contention(report: Report, limit: float) -> Iterator[Finding]:
         yield Finding(
             report.active_share(seconds),
             report.active_share(seconds),
-            f"{percent(report.active_share(seconds))} of the time outside of collective calls is waiting for lock "
-            f"{lock}, most at {most_at(places)}: {count:,} times, {1e6 * seconds / count:,.0f} us each; "
-            f"it is held for {1e6 * held / count:,.0f} us each",
-            "hold the lock for less time, take several locks that each protect a part, or add up in each rank and "
-            "combine once by a reduction (sms_sum)",
+            f"{percent(report.active_share(seconds))} of the time outside of collective calls is waiting for "
+            f"{lock}, most at {most_at(places)}: {count:,} times, {1e6 * seconds / count:,.0f} us each"
+            + (f"; it is held for {1e6 * held / count:,.0f} us each" if held > 0 else ""),
+            f"do less between taking {lock} at {most_at(places)} and giving it back, take several locks that each "
+            "protect a part, or add up in each "
+            + (
+                "thread and combine once (clause reduction)"
+                if is_openmp(report)
+                else "rank and combine once by a reduction (sms_reduce_double)"
+            ),
             most_at(places),
         )
 
@@ -335,18 +347,20 @@ def slow_rank(report: Report, limit: float) -> Iterator[Finding]:
 
 def collective_in_loop(report: Report, limit: float) -> Iterator[Finding]:
     computing = sum(r["seconds"]["computing"] for r in report.ranks) / max(1, len(report.ranks))
-    for place in report.of_kind("collective"):
+    reductions = [place for place in report.of_kind("barrier") if place.call.startswith("sms_reduce")]  # of one value
+    for place in report.of_kind("collective") + reductions:
         calls = place.count / max(1, len(place.by_rank))
-        small = place.amount / max(1, place.count) <= 256
+        size = 8 if place.kind == "barrier" else place.amount / max(1, place.count)
+        small = 0 < size <= 256  # of moves of sections the size is not known
         if not small or calls < 1000 or calls < 10000 * computing or report.share(place.seconds) < limit:
             continue
         yield Finding(
             report.share(place.seconds),
             report.share(place.seconds),
             f"{percent(report.share(place.seconds))} of the time of all ranks is {place.call.split('(')[0]} at "
-            f"{place.named()}: {calls:,.0f} calls a rank, of {place.amount / place.count:.0f} bytes each",
-            "move the call out of the inner loop: collect the values in an array, and combine them by one call; or "
-            "start it and wait for it later",
+            f"{place.named()}: {calls:,.0f} calls a rank, of {size:.0f} bytes each",
+            f"move the call at {place.named()} out of the inner loop: collect the values in an array, and combine "
+            f"{min(calls, 100):.0f} or more of them by one call (collective.h); or start it and wait for it later",
             place.named(),
         )
 

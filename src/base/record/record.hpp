@@ -164,7 +164,7 @@ void note_operation(const char* call, const char* place, size_t bytes, const cha
 void note_barrier(const char* call, double begin, double end, int last, double came);
 // `lock`: -1: of what is called once. Returns the place at which it is taken, for note_held() at its end; null: it
 // found no room.
-SiteRecord* note_lock(int lock, const char* call, double begin, double end);
+[[HIROBA_SHOWN]] SiteRecord* note_lock(int lock, const char* call, double begin, double end);
 void note_held(SiteRecord* site, double seconds);
 void note_coherence(const char* call, double begin, double end);
 // A preload of this array has started to bring pages, or was waited for.

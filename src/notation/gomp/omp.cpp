@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/record/record.hpp"
 #include "openmp/openmp.hpp"
 #include "process/process.hpp"
 #include "sms.h"
@@ -105,8 +106,14 @@ int take(NestLock* lock, bool waits) {
 
 EXPORT void omp_init_lock(uint32_t* lock) { *lock = 0; }
 EXPORT void omp_destroy_lock(uint32_t*) {}
-EXPORT void omp_set_lock(uint32_t* lock) { words::lock(lock); }
-EXPORT void omp_unset_lock(uint32_t* lock) { words::unlock(lock); }
+EXPORT void omp_set_lock(uint32_t* lock) {
+  const RecordedCall recorded;
+  words::lock(lock);
+}
+EXPORT void omp_unset_lock(uint32_t* lock) {
+  const RecordedCall recorded;
+  words::unlock(lock);
+}
 EXPORT int omp_test_lock(uint32_t* lock) { return words::try_lock(lock) ? 1 : 0; }
 EXPORT void omp_init_nest_lock(NestLock* lock) { std::memset(lock, 0, sizeof *lock); }
 EXPORT void omp_destroy_nest_lock(NestLock*) {}

@@ -2,6 +2,7 @@
 #include <cstdint>
 
 #include "base/log.hpp"
+#include "base/record/record.hpp"
 #include "openmp/openmp.hpp"
 #include "process/process.hpp"
 
@@ -90,26 +91,32 @@ EXPORT void GOMP_single_copy_end(void* data) {
 
 EXPORT void GOMP_critical_start() {
   if (!regions().started()) return HIROBA_REAL(GOMP_critical_start)();
+  const RecordedCall recorded;
   words::lock(&regions().locks().critical);
 }
 EXPORT void GOMP_critical_end() {
   if (!regions().started()) return HIROBA_REAL(GOMP_critical_end)();
+  const RecordedCall recorded;
   words::unlock(&regions().locks().critical);
 }
 // `name`: a variable of the program, of the size of a pointer, that belongs to the name.
 EXPORT void GOMP_critical_name_start(void** name) {
   if (!regions().started()) return HIROBA_REAL(GOMP_critical_name_start)(name);
+  const RecordedCall recorded;
   words::lock(reinterpret_cast<uint32_t*>(name));
 }
 EXPORT void GOMP_critical_name_end(void** name) {
   if (!regions().started()) return HIROBA_REAL(GOMP_critical_name_end)(name);
+  const RecordedCall recorded;
   words::unlock(reinterpret_cast<uint32_t*>(name));
 }
 EXPORT void GOMP_atomic_start() {
   if (!regions().started()) return HIROBA_REAL(GOMP_atomic_start)();
+  const RecordedCall recorded;
   words::lock(&regions().locks().atomic);
 }
 EXPORT void GOMP_atomic_end() {
   if (!regions().started()) return HIROBA_REAL(GOMP_atomic_end)();
+  const RecordedCall recorded;
   words::unlock(&regions().locks().atomic);
 }

@@ -436,8 +436,15 @@ SMS_EXPORT int32_t sms_compare_swap32(int32_t* address, int32_t expected, int32_
       swap(address, 4, static_cast<uint32_t>(expected), static_cast<uint32_t>(desired), "sms_compare_swap32"));
 }
 
-SMS_EXPORT double sms_reduce_double(double value, enum sms_op op) { return reduce(value, op, "sms_reduce_double"); }
-SMS_EXPORT int64_t sms_reduce_int64(int64_t value, enum sms_op op) { return reduce(value, op, "sms_reduce_int64"); }
+SMS_EXPORT double sms_reduce_double(double value, enum sms_op op) {
+  const RecordedCall recorded;
+  return reduce(value, op, "sms_reduce_double");
+}
+
+SMS_EXPORT int64_t sms_reduce_int64(int64_t value, enum sms_op op) {
+  const RecordedCall recorded;
+  return reduce(value, op, "sms_reduce_int64");
+}
 
 SMS_EXPORT void sms_stats(const void* array, sms_statistics* out) {
   *out = {};

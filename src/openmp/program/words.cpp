@@ -1,5 +1,6 @@
 #include "openmp/program/words.hpp"
 
+#include "base/record/record.hpp"
 #include "openmp/program/runtime.hpp"
 #include "process/process.hpp"
 
@@ -118,20 +119,39 @@ void take_over(const void* word) {
   if (checked) memory().consistency().note_order();
 }
 
-bool try_lock(uint32_t* lock) {
-  const InRuntime runtime;
-  const uint64_t free = checked ? load(lock) & ~uint64_t{1} : 0;
-  if (swap_at_home(lock, free, free + 1) != free) return false;
+namespace {
+
+// `free`: the word before.
+bool take(uint32_t* lock, uint64_t& free) {
+  free = checked ? load(lock) & ~uint64_t{1} : 0;
+  return swap_at_home(lock, free, free + 1) == free;
+}
+
+void took(uint32_t* lock, uint64_t free) {
   acquire_at(lock);
   if (checked) note_turn(Consistency::Turn::begins, lock, free);
   ++locks_held;
+}
+
+}  // namespace
+
+bool try_lock(uint32_t* lock) {
+  const InRuntime runtime;
+  uint64_t free = 0;
+  if (!take(lock, free)) return false;
+  took(lock, free);
   return true;
 }
 
 // Within a node a waiting thread reads the word, and leaves it in the cache of the one that has the lock.
 void wait_and_lock(uint32_t* lock) {
   const auto may_be_free = [lock] { return between_nodes || (__atomic_load_n(lock, __ATOMIC_RELAXED) & 1) == 0; };
-  await([&] { return may_be_free() && try_lock(lock); });
+  const InRuntime runtime;
+  const double begin = recording() ? seconds_now() : 0;
+  uint64_t free = 0;
+  await([&] { return may_be_free() && take(lock, free); });
+  if (recording()) note_lock(-1, "a lock of OpenMP", begin, seconds_now());
+  took(lock, free);
 }
 
 void publish_and_unlock(uint32_t* lock) {
