@@ -351,7 +351,7 @@ def collective_in_loop(report: Report, limit: float) -> Iterator[Finding]:
     for place in report.of_kind("collective") + reductions:
         calls = place.count / max(1, len(place.by_rank))
         size = 8 if place.kind == "barrier" else place.amount / max(1, place.count)
-        small = 0 < size <= 256  # of moves of sections the size is not known
+        small = 1 <= size <= 256  # of moves of sections the size is not known
         if not small or calls < 1000 or calls < 10000 * computing or report.share(place.seconds) < limit:
             continue
         yield Finding(
