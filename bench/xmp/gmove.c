@@ -1,5 +1,7 @@
-/* A gmove of a contiguous section from one node to another beside a put of as many bytes into a coarray; and a gmove
- * from rows by block to columns by cyclic(1), which alltoallw.c does with MPI. Two nodes. The best times count. */
+/* A gmove of a contiguous section from one node to another beside a put of as many bytes into a coarray; the same into
+ * a shared array, and out of it; and a gmove from rows by block to columns by cyclic(1), which alltoallw.c does with
+ * MPI. Two nodes. The best times count. */
+#include <smint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <xmp.h>
@@ -24,6 +26,8 @@ double a[2 * LENGTH], b[2 * LENGTH], m[N][N], c[N][N];
 #pragma xmp align m[i][j] with rows[i][j]
 #pragma xmp align c[i][j] with columns[i][j]
 double target[LENGTH]:[*], source[LENGTH]:[*];
+#pragma SMint shared ::[NPROCS](0,NPROCS)
+double shared[2 * LENGTH];
 
 static void fill(void) {
 #pragma xmp loop on t[i]
@@ -38,6 +42,8 @@ static long wrong(void) {
   long sum = 0;
 #pragma xmp loop on t[i] reduction(+ : sum)
   for (int i = 0; i < LENGTH; i++) sum += b[i] != LENGTH + i;
+#pragma xmp loop on t[i] reduction(+ : sum)
+  for (int i = LENGTH; i < 2 * LENGTH; i++) sum += b[i] != i;
 #pragma xmp loop (i,j) on columns[i][j] reduction(+ : sum)
   for (int i = 0; i < N; i++)
     for (int j = 0; j < N; j++) sum += c[i][j] != i * (double)N + j;
@@ -48,10 +54,10 @@ static long wrong(void) {
 
 int main(int argc, char** argv) {
   const int rounds = argc > 1 ? atoi(argv[1]) : 3;
-  double best[3] = {1e9, 1e9, 1e9};
+  double best[5] = {1e9, 1e9, 1e9, 1e9, 1e9};
   fill();
   for (int round = 0; round < rounds; round++) {
-    double times[4];
+    double times[6];
     xmp_sync_all(NULL);
     times[0] = now();
     if (xmpc_node_num() == 1) target[:]:[0] = source[:];
@@ -65,13 +71,22 @@ int main(int argc, char** argv) {
     c[:][:] = m[:][:];
     xmp_sync_all(NULL);
     times[3] = now();
-    for (int i = 3; i > 0; i--) times[i] -= times[i - 1];
+#pragma xmp gmove
+    shared[0:LENGTH] = a[LENGTH:LENGTH];
+    xmp_sync_all(NULL);
+    times[4] = now();
+#pragma xmp gmove
+    b[LENGTH:LENGTH] = shared[0:LENGTH];
+    xmp_sync_all(NULL);
+    times[5] = now();
+    for (int i = 5; i > 0; i--) times[i] -= times[i - 1];
 #pragma xmp reduction(max : times) /* the node that starts late does not see all of it */
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 5; i++)
       if (times[i + 1] < best[i]) best[i] = times[i + 1];
   }
   const long errors = wrong();
   if (xmpc_node_num() == 0)
-    printf("{\"put\": %.9f, \"gmove\": %.9f, \"cyclic\": %.9f, \"wrong\": %ld}\n", best[0], best[1], best[2], errors);
+    printf("{\"put\": %.9f, \"gmove\": %.9f, \"cyclic\": %.9f, \"to_shared\": %.9f, \"from_shared\": %.9f, \"wrong\": %ld}\n",
+           best[0], best[1], best[2], best[3], best[4], errors);
   return errors != 0;
 }

@@ -23,6 +23,14 @@ double m[5][12], k[5][12], box[12][12], *late;
 #pragma xmp align k[*][j] with c[j]
 #pragma xmp align box[i][*] with v[*][i][*]
 #pragma xmp align late[i] with t[i]
+static int of_parameters(int n, int a[n], double b[3][4], double *one) {
+#pragma xmp reduction(+:a)
+#pragma xmp reduction(max:b)
+  double sums[2] = {1, 2};
+#pragma xmp loop on t[i] reduction(+:sums,one[0],a)
+  for (int i = 0; i < 12; i++) sums[1] += i, one[0] += i, a[1]++;
+  return sums[0] != 1 || sums[1] != 68 || one[0] != 66;
+}
 int main(void) {
   int wrong = sizeof rows != 24 * sizeof(int) || sizeof table != 48 * sizeof(int), sum = 0, many = 0;
   /* The outermost loop is not shared. */
@@ -76,6 +84,11 @@ int main(void) {
   for (int i = 0; i < 12; i++)
     if (i * 5 % 7 > best) best = i * 5 % 7, place = i;
   wrong += best != 6 || place != 4;
+  int ones[5] = {1, 1, 1, 1, me}, n = xmp_num_nodes();
+  double squares[3][4] = {{0}}, one = 0;
+  squares[2][3] = me;
+  wrong += of_parameters(4, ones, squares, &one);
+  wrong += ones[0] != n || ones[1] != n + 12 || ones[3] != n || ones[4] != me || squares[2][3] != n - 1 || one != 66;
   late = (double*)xmp_malloc(xmp_desc_of(late), 12);
 #pragma xmp loop on t[i]
   for (int i = 0; i < 12; i++) late[i] = i;

@@ -6,8 +6,10 @@ import re
 from dataclasses import dataclass
 
 from ..core.arithmetic import name_of
+from ..core.declared import POINTER, is_parameter
 from ..core.found import Directive
 from ..core.operators import REDUCTIONS
+from ..core.source import bare, text_of
 from ..core.text import quoted, split_list
 from .aligned import Aligned
 from .arrays import Arrays
@@ -144,10 +146,30 @@ def reduced(xmp: Xmp, directive: Directive, operator: str, argument: str) -> Red
     element = lowering.of_element(ref) if ref.rank else lowering.element(ref)
     whole = lowering.render(ref.node)
     number = f"(int64_t)(sizeof {whole} / sizeof {element})"
+    sizes = sizes_of_parameter(xmp, lowering, ref)
+    if sizes:
+        element = whole + "[0]" * len(sizes)
+        number = f"(int64_t)({sizes[0]}) * (int64_t)(sizeof {whole}[0] / sizeof {element})"
+    elif not ref.rank and ref.type is not None and ref.type.derived[:1] == (POINTER,):
+        xmp.error(directive, f"`{text}` in this {directive.name} is a pointer", "name an array, or one element: p[0]")
+        return None
     names = [location(xmp, directive, n) for n in split_list(locations[0]) if n] if locations else []
     if names and operator in ("max", "min"):
         operator = f"first{operator}"
-    return Reduced(operator, whole, f"&{element}", number, type_code(element, name_of(ref.type)), ref.rank > 0, names)
+    is_array = ref.rank > 0 or bool(sizes)
+    return Reduced(operator, whole, f"&{element}", number, type_code(element, name_of(ref.type)), is_array, names)
+
+
+def sizes_of_parameter(xmp: Xmp, lowering: Arrays, ref: Reference) -> list[str]:
+    """Returns the extents that a parameter is declared with, `double a[n][m]`; nothing of others."""
+    denoted = xmp.declared.denoted(bare(ref.root), lowering.anchor) if not ref.steps else None
+    top = xmp.declared.top_of(denoted) if denoted is not None else None
+    out: list[str] = []
+    part = top if top is not None and is_parameter(top.parent) else None
+    while part is not None and part.type == "array_declarator":
+        out.insert(0, text_of(part.child_by_field_name("size")))
+        part = part.child_by_field_name("declarator")
+    return out if part is not None and part.type == "identifier" and all(out) else []
 
 
 def is_own(xmp: Xmp, directive: Directive, lowering: Arrays, ref: Reference, text: str) -> bool:

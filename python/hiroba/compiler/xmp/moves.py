@@ -154,9 +154,9 @@ class GlobalMoves:
         if how.mode != "XMP_GMOVE":
             function, mode = "xmp_gmove_alone", f"{how.mode}, "
             explained = (
-                "by each node alone: it reads what it owns of the left side"
+                "by each node alone: it reads the values for what it owns of the left side"
                 if how.mode == "XMP_GMOVE_IN"
-                else "by each node alone: it writes what it owns of the right side"
+                else "by each node alone: it writes the values of what it owns of the right side"
             )
         if any(shared_of(self.xmp, side) is not None for side in (left, right)) and how.mode == "XMP_GMOVE":
             explained = "by all nodes together: each copies what it owns, between two barriers"

@@ -102,4 +102,11 @@ class Xmp(XmpWords):
                 self.source.replace(node.start_byte, node.end_byte, text)
         explain(self)
         told = sorted(dict.fromkeys(self.lowering.explain))
-        self.explain = [*(f"{self.source.place(at)}: {what}" for at, what in told), *self.explain]
+        lines = [*(f"{self.source.place(at)}: {what}" for at, what in told), *self.explain]
+        self.explain = sorted(lines, key=place_in)
+
+
+def place_in(line: str) -> tuple[str, int, int]:
+    """Returns the place that a line of --explain begins with."""
+    found = re.match(r"(.*?):(\d+):(\d+): ", line)
+    return (found[1], int(found[2]), int(found[3])) if found is not None else ("", 0, 0)
