@@ -86,7 +86,7 @@ int main(int argc, char** argv) {
   }
   const long errors = wrong();
   if (xmpc_node_num() == 0)
-    printf("{\"put\": %.9f, \"gmove\": %.9f, \"cyclic\": %.9f, \"to_shared\": %.9f, \"from_shared\": %.9f, \"wrong\": %ld}\n",
-           best[0], best[1], best[2], best[3], best[4], errors);
+    printf("{\"put\": %.9f, \"gmove\": %.9f, \"cyclic\": %.9f, \"to_shared\": %.9f, \"from_shared\": %.9f, "
+           "\"wrong\": %ld}\n", best[0], best[1], best[2], best[3], best[4], errors);
   return errors != 0;
 }

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 OTHERS = """#include <stdio.h>
 #include <stdlib.h>
+#ifdef _XCALABLEMP
 #include <xmp.h>
+#endif
 int size = 12, wide = 4;
 int rows[size * 2], table[size][wide];
 #pragma xmp nodes p[*]

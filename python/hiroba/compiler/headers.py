@@ -17,8 +17,8 @@ MPI = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([<\"])mpi\.h[>\"]", re.MULTILINE)
 
 
 def header_words(source: str, text: str, include: str) -> list[str]:
-    """Returns words for the preprocessor: the folders of Hiroba's headers, and the headers that a file with this
-    text uses and does not include."""
+    """Returns words for the preprocessor: the folders of Hiroba's headers, the headers that a file with this text uses
+    and does not include, and the macros of its notations."""
     code = COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
     words = header_folders(include)
     added = []
@@ -31,6 +31,7 @@ def header_words(source: str, text: str, include: str) -> list[str]:
             added.append(f"{notation.folder}/{notation.header}".lstrip("/"))
         if notation.is_written(code):
             added += notation.beside
+            words += [f"-D{notation.macro}"] * bool(notation.macro)
     mpi = MPI.search(text)
     if mpi is not None and not (mpi[1] == '"' and Path(source).with_name("mpi.h").exists()):
         added.append("mpi_calls.h")

@@ -191,6 +191,7 @@ class Notation:
     starts: tuple[str, ...]  # calls that start the job
     self_starting: str = ""  # a word of its header, if main of its programs has to start the job
     beside: tuple[str, ...] = ()  # other headers of Hiroba that files with the notation include, too
+    macro: str = ""  # which files with the notation have defined
     family: str = ""  # of its directives: the word after #pragma
     common_family: bool = False  # another notation has directives of this family, too
     directives: tuple[Kind, ...] = ()  # in the order in which messages list them

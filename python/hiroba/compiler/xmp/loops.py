@@ -403,7 +403,8 @@ class Lowered:
         t = self.template
         if self.loops[0].node != self.statement:
             where = self.xmp.source.place(self.statement.start_byte)
-            self.xmp.explain.append(f"{where}: loop over `{name_of_loop(self.statement)}`: each node does all iterations")
+            name = name_of_loop(self.statement)
+            self.xmp.explain.append(f"{where}: loop over `{name}`: each node does all iterations")
         for s in self.loops:
             form = t.shown(s.axis)
             who = (

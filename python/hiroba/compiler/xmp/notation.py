@@ -38,6 +38,7 @@ XMP = Notation(
     header="xmp.h",
     symbol="xmp_coarray_allocate",
     starts=("xmp_init", "xmp_start"),
+    macro="_XCALABLEMP=201811",  # of version 1.4
     family="xmp",
     any_case=True,
     directives=(
