@@ -2,6 +2,8 @@
 // notation sets them when the library is loaded; they are only read from then on.
 #pragma once
 
+#include "base/shown.hpp"
+
 namespace hiroba {
 
 struct Phrases {
@@ -16,9 +18,6 @@ struct Phrases {
   const char* set_scalar = "its size";
 };
 
-inline Phrases& phrases() {
-  static Phrases all;
-  return all;
-}
+[[HIROBA_SHOWN]] Phrases& phrases();
 
 }  // namespace hiroba

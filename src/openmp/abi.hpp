@@ -46,6 +46,10 @@ void omp_set_max_active_levels(int);
 void omp_set_default_device(int);
 void omp_get_schedule(unsigned*, int*);
 void omp_set_schedule(unsigned, int);
+size_t omp_get_affinity_format(char*, size_t);
+void omp_set_affinity_format(const char*);
+size_t omp_capture_affinity(char*, size_t, const char*);
+void omp_display_affinity(const char*);
 }
 
 namespace hiroba::openmp {

@@ -42,10 +42,16 @@ void OwnTeam::function(void* own) {
   team.function_(team.data_);
 }
 
-// libgomp does not count a level that is active only as a team of all ranks.
+// libgomp does not count a level that is active only as a team of all ranks, nor, against a limit, threads of other
+// ranks: so each thread of such a team gets the same part of what the limit leaves.
 unsigned OwnTeam::threads(unsigned asked) const {
   const bool most = HIROBA_REAL(omp_get_active_level)() + 1 >= HIROBA_REAL(omp_get_max_active_levels)();
-  return around_.active != 0 && most ? 1 : asked;
+  if (around_.active != 0 && most) return 1;
+  const int limit = instance<Regions>().settings().limit;
+  if (!inside_ || limit == 0) return asked;
+  if (!outside_.spanned()) return 1;
+  const auto part = static_cast<unsigned>(std::max(1, limit / around_.threads));
+  return std::min(part, asked != 0 ? asked : static_cast<unsigned>(HIROBA_REAL(omp_get_max_threads)()));
 }
 
 Status Regions::begin(Memory& memory, const Program& program) {
@@ -59,7 +65,6 @@ Status Regions::begin(Memory& memory, const Program& program) {
   void* at = nullptr;
   HIROBA_TRY(memory.arrays().allocate(variables, at));
   HIROBA_TRY(memory.homes().set_policy(at, HomePolicy::migrating, variables.call));
-  RegionSettings::begin();
   HIROBA_REAL(omp_set_dynamic)(0);  // each rank must have the threads that all count on
   HIROBA_TRY(agree_on_threads());
   Arrays::Request common;
@@ -87,6 +92,9 @@ Status Regions::agree_on_threads() {
   HIROBA_TRY(memory_->consistency().barrier(request.call));
   for (int r = 0; r < job.nranks; ++r) threads_of_rank_.push_back(static_cast<int>(threads[r]));
   all_threads_ = std::accumulate(threads_of_rank_.begin(), threads_of_rank_.end(), 0);
+  if (const int limit = RegionSettings::thread_limit(); limit != 0 && limit < job.nranks && job.rank == 0)
+    log_line("OMP_THREAD_LIMIT=%d is less than one thread for each of the %d ranks: all regions run on rank 0", limit,
+             job.nranks);
   return {};
 }
 
@@ -117,7 +125,7 @@ int Regions::team(Function function, unsigned asked) {
           threads, most, (threads + memory_->job().nranks - 1) / memory_->job().nranks);
     threads = most;
   }
-  if (const int limit = RegionSettings::construct_limit(); limit != 0) threads = std::min(threads, limit);
+  if (const int limit = RegionSettings::thread_limit(); limit != 0) threads = std::min(threads, limit);
   return threads >= memory_->job().nranks ? threads : 0;
 }
 
@@ -223,8 +231,10 @@ void Regions::Share::run_member(void* argument) {
   const Work& work = share.work;
   const int local = HIROBA_REAL(omp_get_thread_num)(), threads = HIROBA_REAL(omp_get_num_threads)();
   if (threads != share.locals)
-    end_job(1, "a parallel region got %d threads of this rank in the place of %d; raise OMP_THREAD_LIMIT", threads,
-            share.locals);
+    end_job(1,
+            "a parallel region got %d threads of this rank in the place of %d; start all ranks with the same "
+            "OMP_THREAD_LIMIT",
+            threads, share.locals);
   member = {};
   member.spans = true, member.thread = share.base + local, member.threads = work.threads;
   member.local = local, member.locals = share.locals;

@@ -41,6 +41,8 @@ class OutsideTeam {
   explicit OutsideTeam(bool counts);
   OutsideTeam(const OutsideTeam&) = delete;
   ~OutsideTeam() { member = before_; }
+  // Returns true if the thread was in a team of all ranks, and not in one of its own within it.
+  bool spanned() const { return before_.spans; }
 
  private:
   Member before_;

@@ -1,21 +1,15 @@
 #include "openmp/settings.hpp"
 
+#include <climits>
+
 #include "openmp/abi.hpp"
 #include "openmp/program/runtime.hpp"
 
 namespace hiroba::openmp {
 
-namespace {
-
-int first_limit = 0;  // OMP_THREAD_LIMIT is for the threads of a rank
-
-}  // namespace
-
-void RegionSettings::begin() { first_limit = HIROBA_REAL(omp_get_thread_limit)(); }
-
-int RegionSettings::construct_limit() {
+int RegionSettings::thread_limit() {
   const int limit = HIROBA_REAL(omp_get_thread_limit)();
-  return limit == first_limit ? 0 : limit;
+  return limit == INT_MAX ? 0 : limit;
 }
 
 RegionSettings RegionSettings::current() {
@@ -25,7 +19,7 @@ RegionSettings RegionSettings::current() {
   now.device = HIROBA_REAL(omp_get_default_device)();
   now.allocator = HIROBA_REAL(omp_get_default_allocator)();
   now.threads = requested_threads, now.dynamic = requested_dynamic;
-  now.limit = construct_limit();
+  now.limit = thread_limit();
   now.team = HIROBA_REAL(omp_get_team_num)(), now.teams = HIROBA_REAL(omp_get_num_teams)();
   return now;
 }

@@ -13,17 +13,16 @@ struct RegionSettings {
   int device = 0;
   uintptr_t allocator = 0;
   int threads = 0;  // 0: nothing set
-  int limit = 0;    // of threads, by a construct; 0: none
+  int limit = 0;    // of threads, by OMP_THREAD_LIMIT or a construct; 0: none
   int team = 0, teams = 1;
   bool dynamic = false;
   bool operator==(const RegionSettings&) const = default;
 
-  static void begin();  // before the program runs
   // Returns the settings of this thread.
   static RegionSettings current();
   void apply() const;
-  // Returns the limit of threads that a construct around this thread sets; 0: none.
-  static int construct_limit();
+  // Returns the limit of threads of the program at this place, outside of teams of all ranks; 0: none.
+  static int thread_limit();
 };
 
 }  // namespace hiroba::openmp

@@ -91,6 +91,54 @@ int main(void) {
 }
 """
 
+THREADS = """
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+static int display(const char* text, int limit) {
+  char got[64];
+  const size_t size = omp_capture_affinity(got, sizeof got, text);
+  return size > 0 && omp_get_thread_limit() == limit ? atoi(got) : -1000;
+}
+int main(int argc, char** argv) {
+  const int limit = atoi(argv[1]);
+  int most = 0, sum = 0, running = 0, first = -1, done = 0;
+  omp_set_max_active_levels(3);
+#pragma omp parallel num_threads(3) reduction(+ : sum)
+  sum += display("%0.5n", limit) == omp_get_thread_num() && display("%{num_threads}", limit) == 3;
+#pragma omp parallel num_threads(7)
+#pragma omp single
+  most = omp_get_num_threads();
+#pragma omp parallel num_threads(2) shared(running)
+#pragma omp parallel num_threads(3) shared(running)
+  {
+    int now;
+#pragma omp atomic capture
+    now = ++running;
+    if (now > limit) abort();
+#pragma omp barrier
+#pragma omp atomic
+    --running;
+  }
+#pragma omp parallel num_threads(2)
+  {
+    int begun = 0, over = omp_get_thread_num();
+    while (!over) {
+#pragma omp atomic read
+      over = done;
+    }
+#pragma omp for schedule(guided) nowait
+    for (int i = 0; i < 1000; ++i)
+      if (omp_get_thread_num() == 1 && !begun) begun = 1, first = i;
+    if (omp_get_thread_num() == 1) {
+#pragma omp atomic write
+      done = 1;
+    }
+  }
+  printf("%d %d %d\\n", sum, most, first);
+  return 3;
+}
+"""
 RACES = """
 #include <stdio.h>
 #include <stdlib.h>
@@ -245,6 +293,34 @@ class Misuse(unittest.TestCase):
             self.assertIn("exit(5) in a parallel region", output)
             status, output = self.run_job("-n", "2", program, thread, "0")
             self.assertEqual((status, output), (0, ""))
+
+    def test_threads_are_those_of_all_ranks(self) -> None:
+        program = self.build("threads", THREADS, "-fopenmp-nodes")
+        words = ["-n", "2", "--threads", "2", "env", "OMP_THREAD_LIMIT=4", program, "4"]
+        status, output = self.run_job(*words)
+        self.assertEqual((status, output.splitlines()[0]), (3, "3 4 0"), output)
+        self.assertRegex(output, "exited with status 3 after the end of the program$")
+        status, output = self.run_job(*words[:4], "--nodes", "2", *words[4:])
+        self.assertEqual((status, output.splitlines()[0]), (3, "3 4 500"), output)
+
+    def test_a_limit_below_the_ranks(self) -> None:
+        program = self.build("limited", COUNT, "-fopenmp-nodes")
+        status, output = self.run_job("-n", "3", "--threads", "1", "env", "OMP_THREAD_LIMIT=2", program)
+        self.assertRegex(output, "OMP_THREAD_LIMIT=2 is less than one thread for each of the 3 ranks")
+        self.assertEqual(output.splitlines()[0], "1")
+
+    def test_displays_name_the_rank(self) -> None:
+        program = self.build("displays", COUNT, "-fopenmp-nodes")
+        environment = {**os.environ, "OMP_DISPLAY_AFFINITY": "TRUE"}
+        run = subprocess.run(
+            [HIROBARUN, "-n", "2", "--threads", "2", program],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env=environment,
+        )
+        for rank in "01":
+            self.assertIn(f"rank {rank} level 1 thread", run.stderr)
 
     def test_fork(self) -> None:
         program = self.build("forks", FORK, "-fopenmp-nodes")

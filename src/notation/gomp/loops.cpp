@@ -35,7 +35,8 @@ Schedule schedule(unsigned code, long chunk, bool ordered) {
   const auto size = static_cast<uint64_t>(std::max(0L, chunk));
   switch (code & ~monotonic) {
     case is_dynamic: return {Kind::dynamic, in_order, std::max<uint64_t>(size, 1)};
-    case is_guided: return {Kind::guided, in_order, std::max<uint64_t>(size, 1)};
+    // All memory of a node is as near, and chunks that only get smaller balance better than parts of the ranks.
+    case is_guided: return {Kind::guided, in_order || !words::between_nodes, std::max<uint64_t>(size, 1)};
     default: return {Kind::fixed, false, size};
   }
 }

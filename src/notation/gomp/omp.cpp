@@ -1,5 +1,6 @@
 // The functions of omp.h that have to know all ranks, in C and in Fortran; libgomp has the others.
 #include <algorithm>
+#include <climits>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -46,10 +47,8 @@ EXPORT int omp_get_num_procs() {
 EXPORT int omp_get_team_num() { return member.spans ? regions().settings().team : HIROBA_REAL(omp_get_team_num)(); }
 EXPORT int omp_get_num_teams() { return member.spans ? regions().settings().teams : HIROBA_REAL(omp_get_num_teams)(); }
 EXPORT int omp_get_thread_limit() {
-  const int limit = member.spans ? regions().settings().limit : RegionSettings::construct_limit();
-  if (limit != 0) return limit;
-  const int here = HIROBA_REAL(omp_get_thread_limit)();
-  return regions().started() ? std::max(here, regions().threads()) : here;
+  const int limit = member.spans || member.inside ? regions().settings().limit : RegionSettings::thread_limit();
+  return limit != 0 ? limit : INT_MAX;
 }
 EXPORT int omp_get_active_level() {
   return member.spans ? (member.threads > 1 ? 1 : 0) : HIROBA_REAL(omp_get_active_level)() + member.outer.active;

@@ -11,6 +11,7 @@
 
 #include "base/log.hpp"
 #include "base/phrases.hpp"
+#include "notation/gomp/affinity.hpp"
 #include "openmp/openmp.hpp"
 #include "process/process.hpp"
 #include "sms.h"
@@ -181,6 +182,7 @@ EXPORT int __libc_start_main(Main main, int argc, char** argv, void (*init)(), v
   sms_startup(nullptr, nullptr);
   check_addresses(dlsym(RTLD_NEXT, "printf"), "printf");
   check_addresses(&member, "a thread-local variable");
+  name_rank_in_displays(sms_rank);
   Memory& memory = process_memory("the start of an OpenMP program");
   require(instance<Regions>().begin(memory, program));
   require(instance<Objects>().begin(memory));

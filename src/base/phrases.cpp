@@ -1,0 +1,10 @@
+#include "base/phrases.hpp"
+
+namespace hiroba {
+
+Phrases& phrases() {
+  static Phrases all;
+  return all;
+}
+
+}  // namespace hiroba
