@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "base/log.hpp"
-#include "base/phrases.hpp"
+#include "base/tables/phrases.hpp"
 #include "base/text.hpp"
 #include "coarray/parts.hpp"
 

@@ -1,6 +1,6 @@
 #include "linear/linear.hpp"
 
-#include "base/phrases.hpp"
+#include "base/tables/phrases.hpp"
 #include "linear/parts.hpp"
 
 namespace hiroba {

@@ -10,7 +10,7 @@
 #include "base/limits.hpp"
 #include "base/log.hpp"
 #include "base/machine/numa.hpp"
-#include "base/phrases.hpp"
+#include "base/tables/phrases.hpp"
 #include "base/text.hpp"
 #include "base/thread.hpp"
 #include "memory/parts.hpp"

@@ -14,8 +14,8 @@
 #include "base/debugger.hpp"
 #include "base/ending.hpp"
 #include "base/log.hpp"
-#include "base/phrases.hpp"
 #include "base/tables/launchers.hpp"
+#include "base/tables/phrases.hpp"
 #include "base/thread.hpp"
 
 namespace hiroba {

@@ -10,7 +10,7 @@
 #include "base/debug/symbols.hpp"
 #include "base/limits.hpp"
 #include "base/log.hpp"
-#include "base/phrases.hpp"
+#include "base/tables/phrases.hpp"
 #include "base/text.hpp"
 #include "memory/parts.hpp"
 

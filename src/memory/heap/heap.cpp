@@ -8,7 +8,7 @@
 #include <limits>
 #include <mutex>
 
-#include "base/phrases.hpp"
+#include "base/tables/phrases.hpp"
 #include "base/text.hpp"
 #include "memory/heap/arenas.hpp"
 #include "memory/heap/checker.hpp"

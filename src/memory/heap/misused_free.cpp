@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "base/log.hpp"
-#include "base/phrases.hpp"
+#include "base/tables/phrases.hpp"
 #include "memory/parts.hpp"
 #include "memory/space/faults.hpp"
 

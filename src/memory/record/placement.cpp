@@ -5,8 +5,8 @@
 #include <map>
 #include <utility>
 
-#include "base/phrases.hpp"
 #include "base/status.hpp"
+#include "base/tables/phrases.hpp"
 #include "base/text.hpp"
 #include "memory/array.hpp"
 

@@ -1,4 +1,4 @@
-// What threads tell of themselves: the functions on affinity formats, in C and in Fortran. libgomp knows the threads of
+// The functions on affinity formats tell where threads run, in C and in Fortran. libgomp knows the threads of
 // a rank, and writes all that does not depend on the team.
 #include "notation/gomp/affinity.hpp"
 

@@ -1,4 +1,4 @@
-// What OMP_DISPLAY_AFFINITY=TRUE displays of the threads of each rank.
+// Names ranks in what OMP_DISPLAY_AFFINITY=TRUE displays of their threads.
 #pragma once
 
 namespace hiroba::openmp {

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "base/log.hpp"
-#include "base/phrases.hpp"
+#include "base/tables/phrases.hpp"
 #include "notation/gomp/affinity.hpp"
 #include "openmp/openmp.hpp"
 #include "process/process.hpp"

@@ -5,9 +5,9 @@
 #include <cstring>
 
 #include "base/log.hpp"
-#include "base/phrases.hpp"
 #include "base/record/record.hpp"
 #include "base/record/record_json.hpp"
+#include "base/tables/phrases.hpp"
 #include "base/text.hpp"
 #include "notation/collective/collective_process.hpp"
 #include "notation/sms/reduce.hpp"

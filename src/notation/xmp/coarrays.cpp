@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "base/log.hpp"
-#include "base/phrases.hpp"
+#include "base/tables/phrases.hpp"
 #include "base/wait.hpp"
 #include "notation/xmp/xmp_process.hpp"
 

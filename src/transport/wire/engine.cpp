@@ -16,7 +16,7 @@
 #include "base/ending.hpp"
 #include "base/limits.hpp"
 #include "base/log.hpp"
-#include "base/phrases.hpp"
+#include "base/tables/phrases.hpp"
 #include "base/thread.hpp"
 
 namespace hiroba {

@@ -1,4 +1,4 @@
-#include "base/phrases.hpp"
+#include "base/tables/phrases.hpp"
 
 namespace hiroba {
 
