@@ -1,6 +1,7 @@
 // An OpenMP program without anything of Hiroba: tasks with settings and reductions, which libgomp has to know. Prints
 // the parts that are wrong, and "ok".
 #include <omp.h>
+#include <unistd.h>
 
 #include <cstdio>
 
@@ -84,7 +85,34 @@ static void settings() {
   expect("tasks of tasks with settings", made, 50);
 }
 
+// Constructs of the target wait for the tasks on which they depend, and tasks for them.
+static void targets() {
+  int x = 0, y = 0, errors = 0;
+#pragma omp parallel
+#pragma omp single
+  for (int i = 0; i < 10; ++i) {
+#pragma omp task depend(out : x)
+    {
+      usleep(2000);
+      x += 1;
+    }
+#pragma omp target map(tofrom : x, y, errors) depend(inout : x) nowait
+    {
+      errors += x != 2 * i + 1;
+      y = x, x += 1;
+    }
+#pragma omp target enter data map(to : y) depend(inout : x)
+#pragma omp target update to(y) depend(inout : x) nowait
+#pragma omp task depend(in : x) shared(errors)
+    errors += x != 2 * i + 2 || y != 2 * i + 1;
+#pragma omp target exit data map(release : y) depend(inout : x)
+  }
+  expect("dependences of targets", errors, 0);
+  expect("what tasks and targets have added", x, 20);
+}
+
 int main() {
+  targets();
   final_tasks();
   reductions();
   settings();

@@ -28,9 +28,32 @@ EXPORT void GOMP_parallel(Function function, void* data, unsigned threads, unsig
   regions().run(work);
 }
 
+// libgomp knows no dependences of tasks that all ranks execute. So a construct of the target waits for these, and then
+// happens at once: the host gains nothing by doing it later.
+static void wait_for_dependences(unsigned& flags, void**& depend) {
+  constexpr unsigned is_nowait = 1;
+  Tasks& tasks = regions().tasks();
+  if (!tasks.are_shared()) return;
+  if (depend != nullptr) tasks.wait_for(depend);
+  depend = nullptr, flags &= ~is_nowait;
+}
+
+EXPORT void GOMP_target_update_ext(int device, size_t count, void** addresses, size_t* sizes, unsigned short* kinds,
+                                   unsigned flags, void** depend) {
+  wait_for_dependences(flags, depend);
+  HIROBA_REAL(GOMP_target_update_ext)(device, count, addresses, sizes, kinds, flags, depend);
+}
+
+EXPORT void GOMP_target_enter_exit_data(int device, size_t count, void** addresses, size_t* sizes,
+                                        unsigned short* kinds, unsigned flags, void** depend) {
+  wait_for_dependences(flags, depend);
+  HIROBA_REAL(GOMP_target_enter_exit_data)(device, count, addresses, sizes, kinds, flags, depend);
+}
+
 // The target is the host: a thread of its own, without a team, and with what holds at the start of the program.
 EXPORT void GOMP_target_ext(int device, Function function, size_t count, void** addresses, size_t* sizes,
                             unsigned short* kinds, unsigned flags, void** depend, void** arguments) {
+  wait_for_dependences(flags, depend);
   const bool outermost = regions().may_span();
   const int threads = requested_threads;
   const bool dynamic = requested_dynamic;
