@@ -1,5 +1,5 @@
 // The start and end of a job for the Python package, whose programs call none of the functions of sms.h by their names.
-#include "base/phrases.hpp"
+#include "base/tables/phrases.hpp"
 #include "process/process.hpp"
 #include "sms.h"
 
