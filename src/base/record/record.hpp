@@ -25,10 +25,9 @@ inline constexpr size_t site_kinds = 10;
 struct SiteRecord {
   static constexpr uint32_t no_detail = UINT32_MAX;
   std::atomic<uint64_t> key;
-  uint64_t code;  // the address of the instruction that faults, or that follows the call; 0: `text` has the place
-  uint32_t kind;  // SiteKind
-  uint32_t
-      detail;  // faults, preloads: the array's number; locks: the lock's; collective operations: their size and way
+  uint64_t code;    // the address of the instruction that faults, or that follows the call; 0: `text` has the place
+  uint32_t kind;    // SiteKind
+  uint32_t detail;  // faults, preloads: the array's number; locks: the lock's; collective calls: their size and way
   std::atomic<uint64_t> count, amount, nanoseconds;
   std::atomic<uint64_t> ordered, next;  // faults that continue where the last one ended; the page after it
   std::atomic<uint64_t> held;           // locks: nanoseconds until they were given back
