@@ -52,6 +52,14 @@ class OwnMemory {
   std::vector<Range> ranges_;
 };
 
+// Returns true if two words may be a long double, as NumPy stores it: nothing sets the upper 48 of its 128 bits, which
+// may make the second word look like an address. The leading bit of a number other than 0 is in the first word.
+bool may_be_long_double(uint64_t first, uint64_t second) {
+  const uint64_t exponent = second & 0x7fff;
+  const bool has_leading_bit = first >> 63 != 0;
+  return has_leading_bit ? exponent >= 0x3c00 && exponent < 0x4400 : first == 0 && (second & 0xffff) == 0;
+}
+
 }  // namespace
 
 // Examines each recorded write, then the changes on pages that were open for writing.
@@ -68,6 +76,8 @@ void StrayPointers::look(AccessRecorder& recorder, const RankLog& log, const Arr
     if (value < least || value >= end) return;
     const Array* const array = arrays.live(offset >> page_shift);
     if (array == nullptr || array->distribution.element_bytes() % sizeof value != 0) return;
+    const bool is_second = array->distribution.element_bytes() % 16 == 0 && (base + offset - array->data) % 16 == 8;
+    if (is_second && may_be_long_double(word_at(base + offset - sizeof value), value)) return;
     // A view of another node's memory is a private mapping, but not of private memory.
     if (arrays.live((value - reinterpret_cast<uint64_t>(base)) >> page_shift) != nullptr) return;
     const char* const kind = own.kind(value);

@@ -1,7 +1,8 @@
 // Finds pointers to a rank's own memory among its writes to shared arrays since the last barrier, with option check. In
 // other ranks such an address is not mapped, or is something else. A finding is certain to look like a pointer: a
 // changed, aligned word of an array of 8-byte elements, or multiples, that is an address of this process outside of the
-// shared range. Addresses below 4 GiB are ignored, because numbers look like them.
+// shared range. Addresses below 4 GiB are ignored, because numbers look like them, and words of what may be long
+// doubles.
 //
 // Owner: RaceChecker, whose recorder knows the writes. Called between two barriers, by one thread.
 #pragma once
