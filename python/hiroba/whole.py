@@ -23,6 +23,10 @@ def part_of(array: Array, call: str) -> np.ndarray:
     return np.asarray(array.local)
 
 
+def is_half(values: np.ndarray) -> bool:
+    return values.dtype.kind == "f" and values.dtype.itemsize == 2
+
+
 def sum(array: Array) -> Any:
     """The sum of all elements, with the type that numpy.sum gives it.
 
@@ -37,10 +41,9 @@ def mean(array: Array) -> Any:
     Errors: Error if the array is in private memory, or a view without rows of the ranks; TypeError if the elements
     are no numbers."""
     have = part_of(array, "mean")
-    is_half = have.dtype.kind == "f" and have.dtype.itemsize == 2
-    wider = "f4" if is_half else float if have.dtype.kind in "biu" else None  # as numpy.mean
+    wider = "f4" if is_half(have) else float if have.dtype.kind in "biu" else None  # as numpy.mean
     out = allreduce(have.sum(dtype=wider)) / array.size
-    return np.float16(out) if is_half else out
+    return np.float16(out) if is_half(have) else out
 
 
 def min(array: Array) -> Any:
@@ -96,10 +99,9 @@ def norm(array: Array) -> Any:
     have = part_of(array, "norm").ravel()
     if have.dtype.kind not in "biufc":
         raise TypeError(f"norm: elements of type {have.dtype}; numbers or bool")
-    is_half = have.dtype.kind == "f" and have.dtype.itemsize == 2
-    mine = np.linalg.norm(have.astype("f4") if is_half else have)
+    mine = np.linalg.norm(have.astype("f4") if is_half(have) else have)
     total = allreduce(np.result_type(mine, float).type(mine) ** 2)
-    return np.sqrt(total).astype("f2" if is_half else mine.dtype)
+    return np.sqrt(total).astype("f2" if is_half(have) else mine.dtype)
 
 
 def apply(array: Array, function: Callable[[np.ndarray], Any]) -> None:

@@ -106,9 +106,10 @@ EXPORT void omp_display_affinity_(const char* format, size_t bytes) {
   omp_display_affinity(without_spaces(format, bytes).c_str());
 }
 EXPORT int32_t omp_capture_affinity_(char* buffer, const char* format, size_t buffer_bytes, size_t bytes) {
-  std::string text(omp_capture_affinity(nullptr, 0, without_spaces(format, bytes).c_str()), ' ');
+  const std::string in_c = without_spaces(format, bytes);
+  std::string text(omp_capture_affinity(nullptr, 0, in_c.c_str()), ' ');
   const auto needed = static_cast<int32_t>(text.size());
-  omp_capture_affinity(text.data(), text.size() + 1, without_spaces(format, bytes).c_str());
+  omp_capture_affinity(text.data(), text.size() + 1, in_c.c_str());
   text.resize(std::max(text.size(), buffer_bytes), ' ');
   std::memcpy(buffer, text.data(), buffer_bytes);
   return needed;
