@@ -37,6 +37,19 @@ Status place_ranks(const Launch& wish, const Machine& machine, std::vector<RankP
   return {};
 }
 
+// An OpenMP program that was not built for ranks runs whole in each of them, which its user does not expect.
+void explain_lone_openmp(const Launch& wish, Board& board) {
+  bool started = false;
+  for (int r = 0; r < wish.ranks; ++r) started |= board.rank(r).phase != Phase::launched;
+  const std::string program = path_of(wish.program[0]);
+  if (started || wish.ranks == 1 || !names_library(program, "libgomp.so") || names_library(program, "libhiroba"))
+    return;
+  std::fprintf(stderr,
+               "hirobarun: each rank has run %s whole, an OpenMP program that does not use Hiroba; for one team of the "
+               "threads of all ranks compile it by hirobacc -fopenmp-nodes\n",
+               wish.program[0].c_str());
+}
+
 int launch(Launch wish) {
   wish.program[0] = prefer_here(wish.program[0]);
   const Refusal bad_program = check_program(wish.program[0]);
@@ -74,6 +87,7 @@ int launch(Launch wish) {
   const Refusal not_started = start_ranks(wish, job, places, signals, ranks);
   if (!not_started.why.ok()) return refuse(not_started.why, not_started.exit_status);
   const int ended = Supervisor(ranks, signals, *board, wish).run();
+  if (ended == 0) explain_lone_openmp(wish, *board);
   return report.empty() ? ended : write_report(report, job, ended);
 }
 

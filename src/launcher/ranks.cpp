@@ -1,6 +1,7 @@
 #include "launcher/ranks.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -168,6 +169,25 @@ Refusal check_program(const std::string& program) {
     if (judged.exit_status == not_executable) refusal = judged;
   }
   return refusal;
+}
+
+std::string path_of(const std::string& program) {
+  for (const std::string& file : files_named(program))
+    if (access(file.c_str(), X_OK) == 0) return file;
+  return program;
+}
+
+bool names_library(const std::string& path, const std::string& library) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  struct stat info;
+  const size_t size = fstat(fd, &info) == 0 ? static_cast<size_t>(info.st_size) : 0;
+  void* const bytes = size > 0 ? mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+  close(fd);
+  if (bytes == MAP_FAILED) return false;
+  const bool named = memmem(bytes, size, library.data(), library.size()) != nullptr;
+  munmap(bytes, size);
+  return named;
 }
 
 Status set_environment(const Launch& launch, const Machine& machine) {

@@ -27,10 +27,13 @@ struct Refusal {
 
 // prefer_here() returns the file in this folder for a program named without a folder, if it may be executed; else the
 // name. files_named() returns the files that the name may mean: itself if it has a slash, else one in each folder of
-// PATH. check_program() checks that one of these can be executed.
+// PATH. check_program() checks that one of these can be executed, and path_of() returns it, or the name if there is
+// none. names_library() returns true if such a file contains the library's name, as that of one that it is linked with.
 std::string prefer_here(const std::string& program);
 std::vector<std::string> files_named(const std::string& program);
 Refusal check_program(const std::string& program);
+std::string path_of(const std::string& program);
+bool names_library(const std::string& path, const std::string& library);
 
 // Sets the runtime options and the OpenMP settings in this process's environment, which the ranks inherit, and checks
 // every HIROBA_ variable.

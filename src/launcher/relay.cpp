@@ -3,10 +3,8 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,13 +32,6 @@ namespace {
 
 bool in_path(const std::string& program) { return check_program(program).exit_status == 0; }
 
-// Returns the path, by PATH, of a program that is named without a folder; else the name unchanged.
-std::string path_of(const std::string& program) {
-  for (const std::string& file : files_named(program))
-    if (access(file.c_str(), X_OK) == 0) return file;
-  return program;
-}
-
 // Returns the program's path, the same on every host: from PATH or this folder on this host.
 std::string absolute(const std::string& program) {
   std::string found = path_of(program);
@@ -51,19 +42,9 @@ std::string absolute(const std::string& program) {
 
 // Finds the MPI by the libraries that the program names; null if it calls no MPI itself, or is a script.
 const Mpi* mpi_of_program(const std::string& program) {
-  const int fd = open(program.c_str(), O_RDONLY | O_CLOEXEC);
-  struct stat info;
-  if (fd < 0 || fstat(fd, &info) != 0 || info.st_size == 0) return nullptr;
-  const size_t size = static_cast<size_t>(info.st_size);
-  void* const bytes = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
-  close(fd);
-  if (bytes == MAP_FAILED) return nullptr;
   const Mpi* found = nullptr;
-  for (const Mpi& mpi : mpis) {
-    const std::string library = std::string(mpi.library) + ".";
-    if (memmem(bytes, size, library.data(), library.size()) != nullptr) found = &mpi;
-  }
-  munmap(bytes, size);
+  for (const Mpi& mpi : mpis)
+    if (names_library(program, std::string(mpi.library) + ".")) found = &mpi;
   return found;
 }
 

@@ -337,11 +337,19 @@ class Misuse(unittest.TestCase):
         self.assertIn("before\n", output)
         self.assertIn("Cannot open file 'no/such/folder/file'", output)
 
+    def test_a_program_that_gcc_alone_has_built(self) -> None:
+        program = self.build("lone", COUNT, "-fopenmp")
+        status, output = self.run_job("-n", "2", program)
+        self.assertEqual(status, 0, output)
+        self.assertIn(f"each rank has run {program} whole, an OpenMP program that does not use Hiroba", output)
+        self.assertNotIn("whole", self.run_job("-n", "1", program)[1])
+
     def test_a_stack_that_overflows(self) -> None:
         program = self.build("deep", DEEP, "-fopenmp-nodes")
         status, output = self.run_job("-n", "2", program)
         self.assertNotEqual(status, 0, output)
         self.assertIn("the stack of a thread", output)
+        self.assertRegex(output, r"deep.*\n +\.\.\. \d+ more")  # a recursion is written once
 
     def test_stacks_without_room(self) -> None:
         program = self.build("roomy", COUNT, "-fopenmp-nodes")

@@ -186,17 +186,27 @@ void print_stack() {
   int first = 0;
   while (first < count && is_library(frames[first])) ++first;
   int folded = 0;
+  int again = 0;  // frames at the place of the one before: a recursion
+  std::string before;
   for (int i = first < count ? first : 0; i < count; ++i) {
     // A return address belongs to the instruction before it, except in a frame that a signal interrupted.
     const bool exact = i > 0 && is_after_signal(frames[i - 1]);
     const void* const code = static_cast<char*>(frames[i]) - (exact ? 0 : 1);
     const bool library = is_library(code);
+    const std::string place = library ? "" : source_location(code);
+    const bool same = !library && place == before;
     if (library) ++folded;
-    if (folded > 0 && (!library || i + 1 == count))
+    if (same) ++again;
+    const bool last = i + 1 == count;
+    if (again > 0 && (!same || last)) {
+      write_line(format("    ... %d more%s\n", again, last ? ", at least" : ""));
+      again = 0;
+    }
+    if (folded > 0 && (!library || last))
       write_line(format("    ... %d frame%s in libraries\n", folded, folded == 1 ? "" : "s"));
-    if (library) continue;
+    before = place;
+    if (library || same) continue;
     folded = 0;
-    const std::string place = source_location(code);
     write_line(format("    %s\n", place.c_str()));
     if (place.starts_with("main (")) return;  // its callers are the same in every program
   }
