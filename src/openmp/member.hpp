@@ -29,6 +29,7 @@ struct Member {
   bool spans = false;           // the team has the threads of all ranks
   const void* frame = nullptr;  // the stack of the region's function begins below it
   bool inside = false;          // of such a team, in a team of this rank
+  bool set_threads = false;     // has called omp_set_num_threads() since it is in this team
   int thread = 0, threads = 1;
   int local = 0, locals = 1;  // the same within the rank
   uint64_t shares = 0;        // shared loops and sections since the last barrier; the same in all threads

@@ -66,7 +66,7 @@ Status Regions::begin(Memory& memory, const Program& program) {
   HIROBA_TRY(memory.arrays().allocate(variables, at));
   HIROBA_TRY(memory.homes().set_policy(at, HomePolicy::migrating, variables.call));
   HIROBA_REAL(omp_set_dynamic)(0);  // each rank must have the threads that all count on
-  HIROBA_TRY(agree_on_threads());
+  HIROBA_TRY(sizes_.agree(memory));
   Arrays::Request common;
   common.element_bytes = sizeof(Common), common.dim = {1}, common.div = {1};
   common.call = variables.call, common.place = "words of OpenMP";
@@ -75,34 +75,11 @@ Status Regions::begin(Memory& memory, const Program& program) {
   common_ = static_cast<Common*>(at);
   cancellation_.begin(common_->cancellation, memory.job().rank, memory.job().nranks);
   HIROBA_TRY(variables_.allocate(memory));
-  most_ = std::max(Stacks::least_most, *std::max_element(threads_of_rank_.begin(), threads_of_rank_.end()));
+  most_ = std::max(Stacks::least_most, sizes_.largest());
   HIROBA_TRY(stacks_.allocate(memory, most_));
   HIROBA_TRY(tasks_.begin(memory, common_->tasks, most_));
   learnt_.start(memory);
   return queues_.allocate(memory);
-}
-
-Status Regions::agree_on_threads() {
-  const Job& job = memory_->job();
-  const Arrays::Request request = array_of_ranks(job, "numbers of threads", sizeof(int64_t), 1);
-  void* at = nullptr;
-  HIROBA_TRY(memory_->arrays().allocate(request, at));
-  auto* const threads = static_cast<int64_t*>(at);
-  threads[job.rank] = HIROBA_REAL(omp_get_max_threads)();
-  HIROBA_TRY(memory_->consistency().barrier(request.call));
-  for (int r = 0; r < job.nranks; ++r) threads_of_rank_.push_back(static_cast<int>(threads[r]));
-  all_threads_ = std::accumulate(threads_of_rank_.begin(), threads_of_rank_.end(), 0);
-  if (const int limit = RegionSettings::thread_limit(); limit != 0 && limit < job.nranks && job.rank == 0)
-    log_line("OMP_THREAD_LIMIT=%d is less than one thread for each of the %d ranks: all regions run on rank 0", limit,
-             job.nranks);
-  return {};
-}
-
-// A team of another size is divided evenly.
-int Regions::threads_of(int rank, int threads) const {
-  if (threads == all_threads_) return threads_of_rank_[static_cast<size_t>(rank)];
-  const int64_t ranks = memory_->job().nranks;
-  return static_cast<int>(int64_t{threads} * (rank + 1) / ranks - int64_t{threads} * rank / ranks);
 }
 
 // Outside of regions, or in a task there.
@@ -115,8 +92,8 @@ int Regions::team(Function function, unsigned asked) {
   const auto at = reinterpret_cast<uint64_t>(function);
   if (!may_span() || at < program_.begin || at >= program_.end || HIROBA_REAL(omp_get_max_active_levels)() == 0)
     return 0;
-  int threads = asked != 0 ? static_cast<int>(asked) : requested_threads != 0 ? requested_threads : all_threads_;
-  const int most = std::max(all_threads_, most_ * memory_->job().nranks);
+  int threads = asked != 0 ? static_cast<int>(asked) : requested_threads != 0 ? requested_threads : sizes_.all();
+  const int most = std::max(sizes_.all(), most_ * memory_->job().nranks);
   if (threads > most) {
     if (!std::exchange(told_of_most_, true))
       log_line(
@@ -207,7 +184,7 @@ struct Regions::Share {
 void Regions::run_share(const Work& work) {
   const auto rank = static_cast<size_t>(memory_->job().rank);
   team_.clear();
-  for (int r = 0; r < memory_->job().nranks; ++r) team_.push_back(threads_of(r, work.threads));
+  for (int r = 0; r < memory_->job().nranks; ++r) team_.push_back(sizes_.of(r, work.threads));
   Share share = {*this, work, std::accumulate(team_.begin(), team_.begin() + memory_->job().rank, 0), team_[rank]};
   tasks_.begin_region(team_);
   const double begin = recording() ? seconds_now() : 0;

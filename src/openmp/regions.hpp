@@ -90,7 +90,7 @@ class Regions {
   Tasks& tasks() { return tasks_; }
   // Returns memory for the team, whose threads all call it: zeros, at the same address. One of them frees it.
   void* team_memory(size_t bytes);
-  int threads() const { return all_threads_; }
+  const TeamSizes& sizes() const { return sizes_; }
   // Returns the settings of the region of all ranks that runs.
   const RegionSettings& settings() const { return settings_; }
   const Queues& queues() const { return queues_; }
@@ -126,8 +126,6 @@ class Regions {
   };
   struct Share;
 
-  Status agree_on_threads();
-  int threads_of(int rank, int threads) const;
   void run_share(const Work& work);
   bool give_variables(const void* data);
   // `code`: the place of the wait for option report, as a return address; null: it is not known.
@@ -143,10 +141,9 @@ class Regions {
   Stacks stacks_;
   Queues queues_;
   LearntPages learnt_;
-  std::vector<int> threads_of_rank_;
+  TeamSizes sizes_;
   std::vector<int> team_;  // threads of each rank in the region
-  int all_threads_ = 1;
-  int most_ = 1;  // threads of a rank
+  int most_ = 1;           // threads of a rank
   bool told_of_most_ = false;
   uint64_t barriers_ = 0;
   uint64_t shares_ = 0;  // loops since the last barrier of the region that has ended

@@ -1,8 +1,14 @@
-// Settings that the program has made by functions of omp.h, or by a construct around a region (`teams`), and that all
-// threads of the region must know: rank 0 sends them with the region, and the other ranks set the same.
+// RegionSettings: what the program has set by functions of omp.h, or by a construct around a region (`teams`), and that
+// all threads of the region must know: rank 0 sends it with the region, and the other ranks set the same.
+//
+// TeamSizes: the numbers of threads that the ranks have for a region, which may differ. Owner: Regions. agree() is
+// collective, and blocks; the rest is thread-safe after it.
 #pragma once
 
 #include <cstdint>
+#include <vector>
+
+#include "memory/memory.hpp"
 
 namespace hiroba::openmp {
 
@@ -23,6 +29,21 @@ struct RegionSettings {
   void apply() const;
   // Returns the limit of threads of the program at this place, outside of teams of all ranks; 0: none.
   static int thread_limit();
+};
+
+class TeamSizes {
+ public:
+  // Takes what libgomp has for this rank, and tells the others.
+  Status agree(Memory& memory);
+  int all() const { return all_; }
+  int here() const { return here_; }
+  int largest() const;
+  // Returns the threads of a rank in a team of `threads`: its own of a team of all, else an even part.
+  int of(int rank, int threads) const;
+
+ private:
+  std::vector<int> of_rank_;
+  int all_ = 1, here_ = 1;
 };
 
 }  // namespace hiroba::openmp

@@ -30,7 +30,8 @@ Frame* Worker::new_frame() {
   }
   frame->used.store(true, std::memory_order_relaxed);
   frame->record = records + (frame - frames.get());
-  frame->maker = -1, frame->threads_before = 0, frame->is_final = frame->uses_libgomp = false;
+  frame->maker = -1, frame->threads_before = 0, frame->set_threads_before = false,
+  frame->is_final = frame->uses_libgomp = false;
   frame->group = frame->innermost = nullptr, frame->siblings = frame->children = nullptr;
   return frame;
 }

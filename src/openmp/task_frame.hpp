@@ -65,9 +65,10 @@ struct Frame {
   std::atomic<bool> used = false;
   bool is_pooled = true;
   bool is_final = false;
-  bool uses_libgomp = false;  // libgomp has tasks that it has made
-  int threads_before = 0;     // the number for regions that the task has changed; 0: it has not
-  int maker = -1;             // the rank that has made it, if it is another one
+  bool uses_libgomp = false;        // libgomp has tasks that it has made
+  int threads_before = 0;           // the number for regions that the task has changed; 0: it has not
+  bool set_threads_before = false;  // Member::set_threads then
+  int maker = -1;                   // the rank that has made it, if it is another one
   TaskRecord* record = nullptr;
   TaskRoot* root = nullptr;
   TaskRoot own_root;               // for another rank

@@ -88,7 +88,10 @@ void call_alone(Worker& worker, Frame& frame, TaskFunction function, void* data)
     const InProgram program;
     function(data);
   }
-  if (frame.threads_before != 0) HIROBA_REAL(omp_set_num_threads)(frame.threads_before);
+  if (frame.threads_before != 0) {
+    HIROBA_REAL(omp_set_num_threads)(frame.threads_before);
+    member.set_threads = frame.set_threads_before;
+  }
   worker.current = before;
 }
 
@@ -98,6 +101,7 @@ void Tasks::keep_threads() const {
   Frame* const frame = current();
   if (frame == nullptr || frame == &worker()->member || call_ != call_alone || frame->threads_before != 0) return;
   frame->threads_before = HIROBA_REAL(omp_get_max_threads)();
+  frame->set_threads_before = member.set_threads;
 }
 
 // libgomp alone knows detached tasks, and cancels those that wait.

@@ -223,6 +223,14 @@ static void sizes_of_chunks(void) {
 static void settings(void) {
   const int before = omp_get_max_threads();
   int errors = 0;
+  /* An array of so many elements, allocated in a region, has one for each thread. */
+#pragma omp parallel reduction(+ : errors)
+  {
+    errors += omp_get_max_threads() < omp_get_num_threads();
+    omp_set_num_threads(1);
+    errors += omp_get_max_threads() != 1;
+  }
+  errors += omp_get_max_threads() != before;
   omp_set_schedule(omp_sched_guided, 7);
   omp_set_num_threads(4);
   omp_set_dynamic(1);

@@ -84,8 +84,20 @@ program main
     call apply(more, i)
   end do
   if (sum /= 50*3) call fails('an internal procedure as an argument')
+  if (.not. captures()) call fails('omp_capture_affinity')
   if (.not. wrong) print '(a)', 'ok'
 contains
+  ! Returns true if each thread is told its number in the team, padded with blanks, and the length of the text.
+  logical function captures()
+    character(40) :: got, want
+    integer :: length
+    captures = .true.
+    !$omp parallel private(got, want, length) reduction(.and.:captures)
+    length = omp_capture_affinity(got, 'thread %n of %N')
+    write (want, '(a,i0,a,i0)') 'thread ', omp_get_thread_num(), ' of ', omp_get_num_threads()
+    captures = got == want .and. length == len_trim(want)
+    !$omp end parallel
+  end function
   ! Uses variables of the program: its address is that of code on the stack.
   integer function more(i)
     integer, intent(in) :: i

@@ -24,12 +24,17 @@ Regions& regions() { return instance<Regions>(); }
 EXPORT int omp_get_thread_num() { return member.spans ? member.thread : HIROBA_REAL(omp_get_thread_num)(); }
 EXPORT int omp_get_num_threads() { return member.spans ? member.threads : HIROBA_REAL(omp_get_num_threads)(); }
 EXPORT int omp_get_max_threads() {
-  if (!regions().may_span()) return HIROBA_REAL(omp_get_max_threads)();
-  return requested_threads != 0 ? requested_threads : regions().threads();
+  const int here = HIROBA_REAL(omp_get_max_threads)();
+  // A program may allocate for as many threads within a region, too, and index by omp_get_thread_num(). So the rank's
+  // own number, which libgomp has for regions within this one, is returned only where the program has set another.
+  const bool of_region = member.spans && !member.set_threads && here == regions().sizes().here();
+  if (!regions().may_span() && !of_region) return here;
+  return requested_threads != 0 ? requested_threads : regions().sizes().all();
 }
 EXPORT void omp_set_num_threads(int threads) {
   if (regions().may_span()) requested_threads = std::max(threads, 1);
   regions().tasks().keep_threads();
+  member.set_threads = true;
   HIROBA_REAL(omp_set_num_threads)(threads);  // also for regions within one rank
 }
 // In a job of several ranks the number of threads never follows the load.
@@ -42,7 +47,7 @@ EXPORT int omp_get_dynamic() {
 }
 EXPORT int omp_get_num_procs() {
   const int here = HIROBA_REAL(omp_get_num_procs)();
-  return regions().started() ? std::max(here, regions().threads()) : here;
+  return regions().started() ? std::max(here, regions().sizes().all()) : here;
 }
 EXPORT int omp_get_team_num() { return member.spans ? regions().settings().team : HIROBA_REAL(omp_get_team_num)(); }
 EXPORT int omp_get_num_teams() { return member.spans ? regions().settings().teams : HIROBA_REAL(omp_get_num_teams)(); }
