@@ -42,7 +42,7 @@ typedef struct xmp_template {
   int64_t lower[XMP_DIMS], extent[XMP_DIMS]; /* the indices lower .. lower + extent - 1 */
   const xmp_nodes* onto;
   xmp_division division[XMP_DIMS];
-  int later;         /* xmp_template_fix gives extents, or sizes of XMP_GBLOCK */
+  int later;         /* xmp_template_fix gives extents that are 0, or sizes of XMP_GBLOCK */
   const char* fixed; /* the place where that was done */
   int first_fastest; /* the form t(0:7,0:7): inquiry functions count dimensions in the order in which it names them */
   /* Set by xmp_template_define: what this node owns, as indices from `begin` to before `end`; of XMP_CYCLIC the
@@ -57,8 +57,8 @@ typedef struct xmp_template {
 void xmp_template_define(xmp_template* t);
 /* `template_fix[gblock(m)] t[n]`: gives a template with `later`, and all others of its name and place (of the files
  * that include one header), what they lack: bounds, or NULL; divisions of all dimensions, or NULL. Arrays that are
- * aligned with it are allocated now. Ends the job if it is fixed already. Not collective, but all images call it alike.
- */
+ * aligned with it are allocated now. Ends the job if it is fixed already, or has other bounds. Not collective, but all
+ * images call it alike. */
 void xmp_template_fix(xmp_template* t, const int64_t lower[], const int64_t extent[], const xmp_division division[],
                       const char* place);
 
@@ -328,12 +328,17 @@ int xmp_array_lead_dim(xmp_desc_t array, int size[]); /* of all dimensions */
 int xmp_array_lshadow(xmp_desc_t array, int dimension, int* width);
 int xmp_array_ushadow(xmp_desc_t array, int dimension, int* width);
 int xmp_array_gtol(xmp_desc_t array, int global[], int local[]); /* subscripts, of an element that this node has */
+/* The same of one subscript; hirobacc makes it of xmp_array_gtol with four arguments. */
+int xmp_array_gtol_in(xmp_desc_t array, int dimension, int global, int* local);
 /* The index, in the node array's dimension, of the node that owns index[dimension - 1]. */
 int xmp_array_owner(xmp_desc_t array, int ndims, int index[], int dimension);
 /* The least and the greatest index of the array; those of this node; and where these are in its memory. */
 int xmp_array_gcglbound(xmp_desc_t array, int dimension), xmp_array_gcgubound(xmp_desc_t array, int dimension);
 int xmp_array_gcllbound(xmp_desc_t array, int dimension), xmp_array_gclubound(xmp_desc_t array, int dimension);
 int xmp_array_lcllbound(xmp_desc_t array, int dimension), xmp_array_lclubound(xmp_desc_t array, int dimension);
+/* Those of this node, as Omni's header has them too. */
+void xmp_array_lbound_global(xmp_desc_t array, int dimension, int* index);
+void xmp_array_ubound_global(xmp_desc_t array, int dimension, int* index);
 
 #ifdef __cplusplus
 }

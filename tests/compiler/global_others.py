@@ -100,4 +100,77 @@ int main(void) {
   return wrong != 0;
 }
 """
-PROGRAMS = {"others": OTHERS}
+# Macros that change from one directive to the next, members that are aligned by their structure's type, a template with
+# some of its extents, and calls as Omni's header has them.
+LATER_VERSIONS = """#include <stdio.h>
+#include <xmp.h>
+#pragma xmp nodes p[*]
+#pragma xmp template t[12]
+#pragma xmp distribute t[block] onto p
+struct field { int id; double a[12]; };
+#pragma xmp align field.a[i] with t[i]
+#pragma xmp shadow field.a[1]
+struct field one, two;
+#define N 8
+static int first(void) {
+#pragma xmp template u[N]
+#pragma xmp distribute u[cyclic] onto p
+  int b[N], sum = 0;
+#pragma xmp align b[i] with u[i]
+#pragma xmp loop on u[i] reduction(+:sum)
+  for (int i = 0; i < N; i++) b[i] = 1, sum += b[i];
+  return sum;
+}
+#undef N
+#define N 5
+static int second(int n) {
+#pragma xmp template u[N][:]
+#pragma xmp distribute u[*][block] onto p
+  int (*b)[n], sum = 0;
+#pragma xmp align b[i][j] with u[i][j]
+#pragma xmp template_fix u[N][n]
+  b = xmp_malloc(xmp_desc_of(b), N, n);
+#pragma xmp loop (i,j) on u[i][j] reduction(+:sum)
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < n; j++) b[i][j] = 1, sum += b[i][j];
+  return sum;
+}
+#pragma xmp template c[12]
+#pragma xmp distribute c[cyclic] onto p
+int k[12][3], l[12][3];
+#pragma xmp align k[i][*] with c[i]
+#pragma xmp align l[i][*] with t[i]
+int main(void) {
+  struct field here;
+  int wrong = first() != 8 || second(7) != 35, at = -1, low = -1, high = -1;
+  one.id = here.id = 3;
+#pragma xmp loop on t[i]
+  for (int i = 0; i < 12; i++) one.a[i] = i, here.a[i] = 2 * i;
+#pragma xmp reflect(one.a)
+#pragma xmp array on t[:]
+  two.a[:] = here.a[:] + 1;
+#pragma xmp loop on t[i] reduction(+:wrong)
+  for (int i = 1; i < 11; i++) wrong += one.a[i - 1] + one.a[i + 1] + 1 != two.a[i];
+  /* Nodes write what others own, in a loop that other nodes share. */
+#pragma xmp loop on t[i]
+  for (int i = 0; i < 12; i++) l[i][0] = l[i][1] = l[i][2] = i;
+#pragma xmp barrier
+#pragma xmp loop on t[i]
+  for (int i = 0; i < 12; i++) {
+#pragma xmp gmove out
+    k[i][0:2] = l[i][1:2];
+  }
+#pragma xmp barrier
+#pragma xmp loop on c[i] reduction(+:wrong)
+  for (int i = 0; i < 12; i++) wrong += k[i][0] != i || k[i][1] != i || k[i][2] != 0;
+  xmp_array_lbound_global(xmp_desc_of(l), 1, &low);
+  xmp_array_ubound_global(xmp_desc_of(l), 1, &high);
+  wrong += xmp_array_gtol(xmp_desc_of(one.a), 1, low, &at) != 0 || at != 1;
+  wrong += xmpc_node_num() == 0 && low != 0;
+  wrong += xmpc_node_num() == xmp_num_nodes() - 1 && high != 11;
+#pragma xmp reduction(+:wrong)
+  if (xmpc_node_num() == 0) puts(wrong ? "wrong" : "OK");
+  return wrong != 0;
+}
+"""
+PROGRAMS = {"others": OTHERS, "later_versions": LATER_VERSIONS}

@@ -12,10 +12,13 @@ from .core.source import CompileError, Source
 from .core.tokens import tokens_of
 from .registry import NOTATIONS, STARTS
 
+# Returns the preprocessor's result for texts, each at its line: at those of this form, in their order.
+Preprocess = Callable[[re.Pattern[str], list[str]], str]
 
-def translate(text: str, preprocess: Callable[[str], str], flags: Sequence[str] = ()) -> tuple[str, list[str], Source]:
+
+def translate(text: str, preprocess: Preprocess, flags: Sequence[str] = ()) -> tuple[str, list[str], Source]:
     """Returns the C for a compiler, the output of --explain, and the edits. Raises CompileError after printing
-    errors. `preprocess` returns the preprocessor's result for some words at the end of the file."""
+    errors."""
     source = Source(with_type_of_main(text))
     source.downgraded = frozenset(flag[11:] for flag in flags if flag.startswith("-Wno-error="))
     source.silenced = frozenset(flag[5:] for flag in flags if flag.startswith("-Wno-"))
@@ -41,7 +44,7 @@ def functions_of(text: str) -> summaries.File:
     return summaries.Summaries(EveryRank(unit.rewriter, unit.flow)).file()
 
 
-def find(unit: Unit, preprocess: Callable[[str], str]) -> list[Part]:
+def find(unit: Unit, preprocess: Preprocess) -> list[Part]:
     """Returns each notation's part, which has removed its own text."""
     parts = [notation.part(notation, unit) for notation in NOTATIONS]
     find_directives(unit.source, unit.found, NOTATIONS, preprocess)

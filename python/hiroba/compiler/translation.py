@@ -31,6 +31,7 @@ from .translate import functions_of, translate
 
 SHOWS_MACROS = ("-dM", "-dD", "-dN", "-dI", "-dU", "-M", "-MM", "-fdirectives-only")  # with -E
 HEAD = re.compile(r"[^\s:][^:\n]*:\d+:\d+: (?:warning|error|fatal error): ")
+MACRO = re.compile(r"#[ \t]*(?:define|undef)\b")
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -138,7 +139,7 @@ class Translation:
             return
         self.preprocessed = text
         try:
-            translated, self.explained, source = translate(text, self.at_end, self.warnings)
+            translated, self.explained, source = translate(text, self.at_lines, self.warnings)
         except CompileError:
             self.failed = True
             return
@@ -146,14 +147,25 @@ class Translation:
             self.text = translated
             self.pointing = Pointing(source, translated)
 
-    def at_end(self, text: str) -> str:
-        """Returns the preprocessor's result for a text at the end of the file."""
-        file = Path(self.folder, "end.c")
-        file.write_bytes(text.encode("latin-1"))
-        more = [*self.more, "-imacros", "/dev/stdin" if self.source == "-" else self.source]
-        words = self.job.preprocessing(self.source, str(file), f"{file}.i", more)
+    def at_lines(self, form: re.Pattern[str], texts: list[str]) -> str:
+        """Returns the preprocessor's result for texts, each with the macros that are defined at its line: the k-th one
+        at the k-th line of this form."""
+        lines = self._preprocessed(self.source, ["-dD", *self.more]).splitlines(keepends=True)
+        out, left = [], iter(texts)
+        for line in lines:
+            if MACRO.match(line):
+                out.append(line)
+            elif form.match(line):
+                out.append(next(left, ""))
+        file = Path(self.folder, "macros.c")
+        file.write_bytes("".join(out).encode("latin-1"))
+        return self._preprocessed(str(file), [])
+
+    def _preprocessed(self, file: str, more: list[str]) -> str:
+        """Returns the preprocessor's result for a file; messages are not printed."""
+        out = Path(self.folder, "macros.i")
+        words = self.job.preprocessing(self.source, file, str(out), more)
         start(self.job.without_dependencies(words), self.job, subprocess.DEVNULL)
-        out = Path(f"{file}.i")
         return out.read_bytes().decode("latin-1") if out.exists() else ""
 
     def compile(self, job: Job, read: str) -> int:

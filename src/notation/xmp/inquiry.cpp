@@ -356,13 +356,28 @@ XMP_EXPORT int xmp_array_lead_dim(xmp_desc_t descriptor, int size[]) {
   return 0;
 }
 
+namespace {
+
+// Returns the place of an index that this node owns in the node's memory.
+int local_index(const AlignedLayout& layout, int d, int64_t index) {
+  return static_cast<int>(layout.number(d, index) -
+                          layout.part(d, layout.on().grid.coordinates(sms_rank)).memory_first);
+}
+
+}  // namespace
+
 XMP_EXPORT int xmp_array_gtol(xmp_desc_t descriptor, int global[], int local[]) {
   const xmp_aligned& a = array_at(descriptor, "xmp_array_gtol");
   const AlignedLayout* const layout = layout_at(a, 1);
-  const std::vector<int> at = layout == nullptr ? std::vector<int>() : layout->on().grid.coordinates(sms_rank);
-  if (at.empty()) return refused;
-  for (int d = 0; d < a.dims; ++d)
-    local[d] = static_cast<int>(layout->number(d, global[d]) - layout->part(d, at).memory_first);
+  if (layout == nullptr || layout->on().grid.coordinates(sms_rank).empty()) return refused;
+  for (int d = 0; d < a.dims; ++d) local[d] = local_index(*layout, d, global[d]);
+  return 0;
+}
+
+XMP_EXPORT int xmp_array_gtol_in(xmp_desc_t descriptor, int dimension, int global, int* local) {
+  const AlignedLayout* const layout = layout_at(array_at(descriptor, "xmp_array_gtol"), dimension);
+  if (layout == nullptr || layout->on().grid.coordinates(sms_rank).empty()) return refused;
+  *local = local_index(*layout, dimension - 1, global);
   return 0;
 }
 
@@ -388,15 +403,13 @@ XMP_EXPORT int xmp_array_gclubound(xmp_desc_t descriptor, int dimension) {
   return static_cast<int>(last_of(a, *layout, dimension - 1));
 }
 
-namespace {
-
-// Returns the place of an index that this node owns in the node's memory.
-int local_index(const AlignedLayout& layout, int d, int64_t index) {
-  return static_cast<int>(layout.number(d, index) -
-                          layout.part(d, layout.on().grid.coordinates(sms_rank)).memory_first);
+XMP_EXPORT void xmp_array_lbound_global(xmp_desc_t array, int dimension, int* index) {
+  *index = xmp_array_gcllbound(array, dimension);
 }
 
-}  // namespace
+XMP_EXPORT void xmp_array_ubound_global(xmp_desc_t array, int dimension, int* index) {
+  *index = xmp_array_gclubound(array, dimension);
+}
 
 XMP_EXPORT int xmp_array_lcllbound(xmp_desc_t descriptor, int dimension) {
   const xmp_aligned& a = array_at(descriptor, "xmp_array_lcllbound");

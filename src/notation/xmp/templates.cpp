@@ -159,12 +159,27 @@ XMP_EXPORT void xmp_template_define(xmp_template* t) {
   if (std::find(later().begin(), later().end(), t) == later().end()) later().push_back(t);
 }
 
+namespace {
+
+// Ends the job if a declaration gives a dimension other indices than template_fix.
+void check_given(const xmp_template& t, const int64_t lower[], const int64_t extent[], const char* place) {
+  for (int d = 0; d < t.dims; ++d)
+    if (t.extent[d] != 0 && (t.lower[d] != lower[d] || t.extent[d] != extent[d]))
+      end_job(1,
+              "%s: template_fix gives dimension %d of template %s the indices %ld..%ld, and its declaration %ld..%ld;"
+              " write the same in both, or : in the declaration",
+              place, d + 1, t.name, lower[d], lower[d] + extent[d] - 1, t.lower[d], t.lower[d] + t.extent[d] - 1);
+}
+
+}  // namespace
+
 XMP_EXPORT void xmp_template_fix(xmp_template* t, const int64_t lower[], const int64_t extent[],
                                  const xmp_division division[], const char* place) {
   coarrays("xmp_template_fix", place);
   if (t->name == nullptr) end_job(1, "%s: template_fix comes before #pragma xmp distribute of its template", place);
   if (t->opaque != nullptr)
     end_job(1, "%s: template %s is fixed already: by template_fix at %s", place, t->name, t->fixed);
+  if (lower != nullptr) check_given(*t, lower, extent, place);
   std::vector<xmp_template*> same;
   for (xmp_template* const each : later())
     if (each == t || (each->opaque == nullptr && are_same(*each, *t))) same.push_back(each);

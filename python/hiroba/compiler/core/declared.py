@@ -56,6 +56,10 @@ class Declared:
                 out.setdefault(text_of(node.child_by_field_name("name")), node)
         return out
 
+    def struct(self, tag: str) -> Node | None:
+        """Returns the definition of a struct or a union."""
+        return self._structs.get(tag)
+
     # ---- declarations ----
 
     def denoted(self, identifier: Node, anchor: Anchor | None = None) -> Denoted | None:

@@ -1,5 +1,5 @@
-"""Macros in directives, which the preprocessor does not expand there: their expansion at the end of the file, and
-the position of each character of the result in the user's line."""
+"""Macros in directives, which the preprocessor does not expand there: their expansion, and the position of each
+character of the result in the user's line."""
 
 from __future__ import annotations
 
@@ -41,21 +41,25 @@ def call_end(text: str, at: int) -> int:
 
 
 class Expand:
-    """`preprocess` returns the preprocessor's result for a text; it is called at most once, for all `lines`. Names
-    in `plain` are words of the directives, even if the program has such macros."""
+    """`preprocess` returns the preprocessor's result for the text that belongs to each of `lines`, at its place; it is
+    called at most once. Names in `plain` are words of the directives, even if the program has such macros."""
 
-    def __init__(self, lines: list[str], plain: set[str], preprocess: Callable[[str], str]) -> None:
+    def __init__(self, lines: list[str], plain: set[str], preprocess: Callable[[list[str]], str]) -> None:
         self._plain = plain
-        self._known: dict[str, tuple[str, str]] = {}  # by name with arguments: the expansion of the name, and of all
-        texts = sorted({text for line in lines for _, text in self._candidates(line)})
-        questions = [
-            f"#ifdef {WORD.match(text)[0]}\n"  # type: ignore[index]
-            f"hiroba_macro {i} : {WORD.match(text)[0]} hiroba_then {text} hiroba_end\n#endif\n"  # type: ignore[index]
-            for i, text in enumerate(texts)
-        ]
-        answers = preprocess("".join(questions)) if questions else ""
+        # By line, and name with arguments: the expansion of the name, and of all.
+        self._known: dict[tuple[int, str], tuple[str, str]] = {}
+        keys: list[tuple[int, str]] = []
+        questions: list[str] = []
+        for line, words in enumerate(lines):
+            questions.append("")
+            for text in sorted({text for _, text in self._candidates(words)}):
+                name = WORD.match(text)[0]  # type: ignore[index]
+                question = f"hiroba_macro {len(keys)} : {name} hiroba_then {text} hiroba_end"
+                questions[-1] += f"#ifdef {name}\n{question}\n#endif\n"
+                keys.append((line, text))
+        answers = preprocess(questions) if keys else ""
         for number, name, whole in ANSWER.findall(re.sub(r"^#.*$", "", answers, flags=re.MULTILINE)):
-            self._known[texts[int(number)]] = (" ".join(name.split()), " ".join(whole.split()))
+            self._known[keys[int(number)]] = (" ".join(name.split()), " ".join(whole.split()))
 
     def _candidates(self, line: str) -> list[tuple[int, str]]:
         """Returns names, with the arguments that follow, and their positions."""
@@ -66,14 +70,14 @@ class Expand:
                 out.append((word.start(), line[word.start() : end] if end >= 0 else word[0]))
         return out
 
-    def __call__(self, line: str, at: int) -> Words:
-        """`at`: the position of the line in the source."""
+    def __call__(self, number: int, line: str, at: int) -> Words:
+        """`number`: that of the line; `at`: its position in the source."""
         out, done = Words(), 0
         for begin, text in self._candidates(line):
             name = WORD.match(text)
-            if begin < done or text not in self._known or name is None:
+            if begin < done or (number, text) not in self._known or name is None:
                 continue
-            alone, whole = self._known[text]
+            alone, whole = self._known[number, text]
             out.add(line[done:begin], at + done, False)
             with_arguments = alone == name[0]
             out.add(whole if with_arguments else alone, at + begin, True)

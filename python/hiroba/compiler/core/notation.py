@@ -7,7 +7,7 @@ import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 from .declared import Declared
 from .every_rank import reads_input
@@ -268,19 +268,21 @@ def directive_lines(families: Iterable[str]) -> re.Pattern[str]:
 
 
 def find_directives(
-    source: Source, found: Found, notations: Sequence[Notation], preprocess: Callable[[str], str]
+    source: Source, found: Found, notations: Sequence[Notation], preprocess: Callable[[re.Pattern[str], list[str]], str]
 ) -> None:
     """Adds the directives of all notations to `found`, in the order of the text."""
     families: dict[str, list[Notation]] = {}
     for notation in notations:
         families.setdefault(notation.family.lower(), []).append(notation)
     families.pop("", None)
-    lines = list(directive_lines(families).finditer(source.text))
-    expand = Expand([line[2] for line in lines], {word for n in notations for word in n.words()}, preprocess)
-    for line in lines:
+    form = directive_lines(families)
+    lines = list(form.finditer(source.text))
+    plain = {word for n in notations for word in n.words()}
+    expand = Expand([line[2] for line in lines], plain, partial(preprocess, form))
+    for number, line in enumerate(lines):
         if source.of_user(line.start()):
             at = line.start() + line[0].index("#")
-            words = expand(line[2], line.start(2))
+            words = expand(number, line[2], line.start(2))
             read, family = Line(at, line.end(), words), families[line[1].lower()]
             known = [kind.name for notation in family for kind in notation.directives]
             next((n for n in family if n.kind_of(read) is not None), family[0]).take(source, found, read, known)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from ..core.declarators import initial
 from ..core.declared import ARRAY, POINTER, is_parameter
 from ..core.found import Directive
+from ..core.scopes import Declaration as Denoted
+from ..core.scopes import Kind
 from ..core.shared import PREFIX
 from ..core.source import Node, bare, text_of
 from ..core.text import quoted, split_list
@@ -37,6 +39,7 @@ class Aligned:
     element: str  # C for an element, which is not evaluated
     shadow: list[tuple[str, str]] = field(default_factory=list)
     last: Directive | None = None  # the last directive that names it: there it is allocated
+    tag: str = ""  # of the structure whose member is aligned for all its variables: each is allocated where declared
 
     @property
     def root(self) -> str:
@@ -263,17 +266,25 @@ def align(xmp: Xmp, directive: Directive) -> None:
         text = f"template `{template.name}` has {count(template.dims, 'dimension')}, and this names {len(targets)}"
         xmp.error(directive, text, "name each: an index, or * where each node has a copy")
         return
-    mapped = mapping(xmp, directive, sources, targets)
+    mapped = mapping(xmp, directive, template, sources, targets)
     if mapped is None:
         return
     for name in names:
-        add(xmp, directive, name.strip(), template, *mapped)
+        add(xmp, directive, name.strip(), mapped)
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """Of each dimension of an array that of the template, and the offset."""
+
+    template: Template
+    axes: list[int]
+    offsets: list[str]
 
 
 def mapping(
-    xmp: Xmp, directive: Directive, sources: list[str], targets: list[str]
-) -> tuple[list[int], list[str]] | None:
-    """Returns for each dimension of the array that of the template, and the offset."""
+    xmp: Xmp, directive: Directive, template: Template, sources: list[str], targets: list[str]
+) -> Mapping | None:
     axes, offsets = [-1] * len(sources), ["0"] * len(sources)
     taken: set[int] = set()
     for d, source in enumerate(sources):
@@ -298,12 +309,47 @@ def mapping(
             text = f"`{target}` of the template is no index of the array"
             xmp.error(directive, text, "write * where each node has a copy: align a[i] with t[*][i]")
             return None
-    return axes, offsets
+    return Mapping(template, axes, offsets)
 
 
-def add(xmp: Xmp, directive: Directive, name: str, template: Template, axes: list[int], offsets: list[str]) -> None:
+def variables_of(xmp: Xmp, directive: Directive, name: str) -> list[Denoted] | None:
+    """Returns the variables that `tag.a` stands for: those of a structure, which are declared below this line; None if
+    this is no structure."""
     root, _, member = name.partition(".")
+    node = xmp.declared.struct(root) if member and xmp.unit.scopes.visible(root, directive.at) is None else None
+    if node is None:
+        return None
+    out: dict[int, Denoted] = {}
+    for denoted in xmp.unit.scopes.declarations():
+        top = xmp.declared.top_of(denoted) if denoted.kind is Kind.OBJECT else None
+        kind = xmp.declared.type_of_declarator(top) if top is not None else None
+        if kind is None or kind.node != node:
+            continue
+        is_other = bool(kind.derived) or denoted.parameter
+        if is_other or denoted.at < directive.at:
+            text = "is no variable of the structure itself" if is_other else "is declared above its alignment"
+            remedy = f"use variables of `{root}`, which are declared below the align of `{name}`"
+            xmp.source.error(denoted.at, f"`{denoted.name}` {text}, and `{name}` is aligned", remedy)
+            return []
+        out.setdefault(denoted.entity.at, denoted)
+    return list(out.values())
+
+
+def add(xmp: Xmp, directive: Directive, name: str, how: Mapping) -> None:
+    root, _, member = name.partition(".")
+    variables = variables_of(xmp, directive, name)
+    if variables is not None:
+        for each in variables:
+            add_variable(xmp, directive, f"{each.name}.{member}", each, how, tag=root)
+        return
     denoted = xmp.unit.scopes.visible(root, directive.at) if re.fullmatch(r"\w+(\.\w+)?", name) else None
+    add_variable(xmp, directive, name, denoted, how)
+
+
+def add_variable(
+    xmp: Xmp, directive: Directive, name: str, denoted: Denoted | None, how: Mapping, tag: str = ""
+) -> None:
+    root, _, member = name.partition(".")
     top = xmp.declared.top_of(denoted) if denoted is not None else None
     kind = xmp.declared.type_of_declarator(top) if top is not None else None
     of = kind
@@ -327,8 +373,8 @@ def add(xmp: Xmp, directive: Directive, name: str, template: Template, axes: lis
     dims = kind.dims if not parameter and not pointer else 1 + next(
         (i for i, each in enumerate(kind.derived[1:]) if each != ARRAY), len(kind.derived) - 1
     )  # fmt: skip
-    if dims != len(axes):
-        text = f"`{name}` has {count(dims, 'dimension')}, and this alignment names {len(axes)}"
+    if dims != len(how.axes):
+        text = f"`{name}` has {count(dims, 'dimension')}, and this alignment names {len(how.axes)}"
         xmp.source.error(directive.place(name), text, "name each: an index, or * where it is not divided")
         return
     if (denoted.entity.at, member) in xmp.aligned.all:
@@ -347,14 +393,15 @@ def add(xmp: Xmp, directive: Directive, name: str, template: Template, axes: lis
         denoted.entity.at,
         denoted.at,
         dims,
-        template,
-        axes,
-        offsets,
+        how.template,
+        how.axes,
+        how.offsets,
         "parameter" if parameter else "pointer" if pointer else "array",
         denoted.block,
         "static" in denoted.words,
         base + "[0]" * dims,
         last=directive,
+        tag=tag,
     )
     xmp.aligned.all[made.key] = made
 
@@ -389,15 +436,19 @@ def shadow(xmp: Xmp, directive: Directive) -> None:
         xmp.error(directive, "cannot read this shadow", "write shadow a[1][1:2][0], or a[*]")
         return
     for name in names:
-        array = known_array(xmp, directive, name.strip())
-        if array is None:
-            return
-        if len(parts) != array.dims:
-            text = f"`{array.name}` has {count(array.dims, 'dimension')}, and this shadow names {len(parts)}"
-            xmp.error(directive, text, "give a width for each, or 0")
-            return
-        array.shadow = [shadow_of(xmp, directive, part) for part in parts]
-        array.last = directive
+        root, _, member = name.strip().partition(".")
+        arrays: list[Aligned | None] = [
+            a for a in xmp.aligned.all.values() if member and (a.tag, a.member) == (root, member)
+        ]
+        for array in arrays or [known_array(xmp, directive, name.strip())]:
+            if array is None:
+                return
+            if len(parts) != array.dims:
+                text = f"`{array.name}` has {count(array.dims, 'dimension')}, and this shadow names {len(parts)}"
+                xmp.error(directive, text, "give a width for each, or 0")
+                return
+            array.shadow = [shadow_of(xmp, directive, part) for part in parts]
+            array.last = directive
 
 
 def shadow_of(xmp: Xmp, directive: Directive, part: str) -> tuple[str, str]:

@@ -45,6 +45,8 @@ def lower_call(lowering: Lowering, node: Node) -> str | None:
         return atomic(lowering, node, name, given)
     if name == "free" and len(given) == 1 and lowering.aligned_descriptor(lowering, bare(given[0])):
         return f"xmp_free({lowering.render(given[0])})"
+    if name == "xmp_array_gtol" and len(given) == 4:  # of the specification's later versions: one subscript
+        return f"xmp_array_gtol_in({', '.join(map(lowering.render, given))})"
     return intrinsic(lowering, node, name, given) if name in INTRINSICS else None
 
 

@@ -7,9 +7,9 @@ import re
 
 from ..core.counted import assigned_names, declared_names, identifiers, read_for
 from ..core.found import Directive
-from ..core.shared import PREFIX
+from ..core.shared import PREFIX, Anchor
 from ..core.source import HASH_LINE, Node, text_of, walk
-from ..core.text import matching, number, split_list
+from ..core.text import matching, split_list
 from .aligned import Aligned, Kept
 from .collectives import Reduced, join_locations, reduced
 from .margins import NAMES, Widening, widening
@@ -247,7 +247,8 @@ class Lowered:
 
     def _check_inside(self, s: Shared, first: str, past: str) -> None:
         """Reports a loop that leaves the template, if its bounds are numbers."""
-        begin, end, step, offset = (number(each) for each in (first, past, s.step, s.offset))
+        anchor = Anchor(s.node, s.node.start_byte)
+        begin, end, step, offset = (self.xmp.known(each, anchor) for each in (first, past, s.step, s.offset))
         if begin is None or end is None or not step or offset is None or (end - begin) * step <= 0:
             return
         last = begin + (abs(end - begin) - 1) // abs(step) * step
@@ -314,7 +315,8 @@ class Lowered:
         waits = self.widening is not None and self.widening.id  # which changes shadows
         word = "restrict " if not waits and self._restricted() else ""
         return checks + [
-            f"{a.type.format(f'const {word}{PREFIX}kept_{a.symbol}')} = (void*){a.descriptor}.base;"
+            f"{a.type.format(f'const {word}{PREFIX}kept_{a.symbol}')} __attribute__((unused)) ="
+            f" (void*){a.descriptor}.base;"
             for a in names.values()
         ]
 

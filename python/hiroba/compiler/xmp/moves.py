@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..core.declared import POINTER
 from ..core.found import Directive
-from ..core.shared import Shared
+from ..core.shared import Anchor, Shared
 from ..core.source import Node, bare, text_of
 from ..core.text import asserted, matching, quoted, split_list
 from .aligned import Aligned, known_array
@@ -15,7 +15,6 @@ from .arrays import Arrays
 from .lowering import Gmove
 from .part import Xmp
 from .references import CHAIN, Reference, count
-from .subscripts import integer
 from .types import type_code
 
 
@@ -72,13 +71,14 @@ def told(array: Aligned, name: str, widths: list[str]) -> str:
 
 def narrow(xmp: Xmp, directive: Directive, array: Aligned, widths: list[str]) -> list[str]:
     """Returns C that compares constant widths with the shadow."""
-    out = []
+    out, at = [], xmp.anchor(directive)
     for d, text in enumerate(widths):
         if array.is_full(d) or "XMP_REST" in (given := width(xmp, directive, text)):
             continue
-        low, high = given[1:-1].rsplit(", ", 1)[0].split(", ")
+        low, high = (xmp.folded(each, at) for each in given[1:-1].rsplit(", ", 1)[0].split(", "))
+        has = [xmp.folded(each, at) for each in array.shadow[d]]
         message = f"the width {text.strip()} is more than shadow {':'.join(array.shadow[d])} of {array.name}"
-        out.append(asserted(f"(({low}) <= ({array.shadow[d][0]}) && ({high}) <= ({array.shadow[d][1]}))", message))
+        out.append(asserted(f"(({low}) <= ({has[0]}) && ({high}) <= ({has[1]}))", message))
     return out
 
 
@@ -177,7 +177,8 @@ class GlobalMoves:
             ref = arrays.reader.read(side, whole=True) if side.type in CHAIN else None
             if ref is None:
                 return True
-            counts = [integer(arrays.parts(ref, i)[1]) for i, step in enumerate(ref.steps) if step.ranges]
+            at = Anchor(node, node.start_byte)
+            counts = [self.xmp.known(arrays.parts(ref, i)[1], at) for i, step in enumerate(ref.steps) if step.ranges]
             shapes.append([c for c in counts if c != 1])
         left_, right_ = shapes
         if None in (*left_, *right_) or not right_ or left_ == right_:

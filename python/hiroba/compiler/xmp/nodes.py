@@ -64,7 +64,9 @@ def node_array(xmp: Xmp, directive: Directive, name: str, round_: bool, extents:
     declared = f"static xmp_nodes {variable};"
     text = declared + (define if scope is not None else at_start(f"nodes_{name}", define))
     end = scope.end_byte if scope is not None else len(xmp.source.text)
-    xmp.nodes.append(Nodes(name, directive.at, end, extents, round_))
+    anchor = xmp.anchor(directive)
+    counts = [None if e == "*" else xmp.known(e, anchor) for e in extents]
+    xmp.nodes.append(Nodes(name, directive.at, end, extents, round_, counts))
     xmp.write(directive, text)
 
 

@@ -6,7 +6,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from ..core.constants import value_of
 from ..core.counted import Counted
+from ..core.declarators import enclosing
+from ..core.shared import Anchor
 from ..core.source import Node, bare, text_of, walk
 from .aligned import Aligned
 from .part import Xmp
@@ -47,7 +50,7 @@ def check_subscripts(xmp: Xmp, template: Template, statement: Node, loops: list[
         if denoted is not None:
             variables[denoted.entity.at] = shared
     for node in walk(statement):
-        if node.type != "subscript_expression":
+        if node.type != "subscript_expression" or is_moved(xmp, node):
             continue
         depth, root = 0, bare(node.child_by_field_name("argument") or node)
         while root.type == "subscript_expression":
@@ -61,14 +64,20 @@ def check_subscripts(xmp: Xmp, template: Template, statement: Node, loops: list[
             check(xmp, array, depth, index, found[1], template, variables[found[0]])
 
 
+def is_moved(xmp: Xmp, node: Node) -> bool:
+    """Returns true for a side of gmove, which may be on other nodes."""
+    move = enclosing(node, "assignment_expression", "statement")
+    return move is not None and move.start_byte in xmp.lowering.gmoves
+
+
 def index_of(xmp: Xmp, index: Node) -> tuple[int, int] | None:
     """Returns the entity of a variable, and the number that is added to it."""
     index = bare(index)
-    added = 0
+    added, here = 0, Anchor(index, index.start_byte)
     if index.type == "binary_expression":
         left, right = index.child_by_field_name("left"), index.child_by_field_name("right")
         sign = {"+": 1, "-": -1}.get(text_of(index.child_by_field_name("operator")))
-        number = integer(text_of(right))
+        number = value_of(xmp.declared, right, here)
         if left is None or sign is None or number is None:
             return None
         index, added = bare(left), sign * number
@@ -99,8 +108,10 @@ def check(xmp: Xmp, array: Aligned, d: int, index: Node, added: int, template: T
             "let the loop variable stand in the same dimension of both",
         )
     else:
-        offsets = [integer(array.offsets[d]), integer(shared.offset)]
-        widths = [integer(w) for w in array.shadow[d]] if array.shadow else [0, 0]
+        here = Anchor(index, index.start_byte)
+        there = xmp.anchor(array.last) if array.last is not None else here
+        offsets = [xmp.known(array.offsets[d], there), xmp.known(shared.offset, here)]
+        widths = [xmp.known(w, there) for w in array.shadow[d]] if array.shadow else [0, 0]
         if None in (*offsets, *widths):
             return
         away = added + (offsets[0] or 0) - (offsets[1] or 0)

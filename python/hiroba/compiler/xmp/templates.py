@@ -11,10 +11,10 @@ from ..core.declared import ARRAY, POINTER
 from ..core.found import Directive
 from ..core.shared import PREFIX, at_start
 from ..core.source import Source, one_line
-from ..core.text import asserted, number, quoted, split_list
+from ..core.text import asserted, quoted, split_list
 from .references import count
 from .sections import lift
-from .words import Template, XmpWords
+from .words import Template, XmpWords, number_or
 
 FORMATS = {"block": "XMP_BLOCK", "cyclic": "XMP_CYCLIC", "gblock": "XMP_GBLOCK", "*": "XMP_NOT_DISTRIBUTED"}
 MAX_DIMS = 7
@@ -48,22 +48,27 @@ def template(xmp: XmpWords, directive: Directive) -> None:
             )
             return
         open_ = [part in (":", "") for part in parts]
-        if any(open_) and not all(open_):
-            text = f"template `{found[1]}` has extents in some dimensions only"
-            xmp.error(directive, text, "write : in all of them, and give them by template_fix; or give all here")
-            return
         round_ = found[2].startswith("(")
         name = f"{PREFIX}template_{found[1]}"
-        pairs = (
-            [(f"{name}.lower[{d}]", f"{name}.extent[{d}]") for d in range(len(parts))]
-            if any(open_)
-            else [bounds(xmp, directive, part, round_) for part in parts]
-        )
+        pairs = [
+            (f"{name}.lower[{d}]", f"{name}.extent[{d}]") if open_[d] else bounds(xmp, directive, part, round_)
+            for d, part in enumerate(parts)
+        ]
+        anchor = xmp.anchor(directive)
+        known = [(xmp.known(p[0], anchor), xmp.known(p[1], anchor)) for p in pairs]
         scope = xmp.scope_of(directive)
         end = scope.end_byte if scope is not None else len(xmp.source.text)
         in_block = scope is not None
         made = Template(
-            found[1], directive.at, end, round_, [p[0] for p in pairs], [p[1] for p in pairs], in_block, any(open_)
+            found[1],
+            directive.at,
+            end,
+            round_,
+            [p[0] for p in pairs],
+            [p[1] for p in pairs],
+            in_block,
+            known,
+            any(open_),
         )
         xmp.templates.append(made)
         xmp.write(directive, f"static xmp_template {made.variable} __attribute__((unused));")
@@ -159,8 +164,10 @@ def format_of(xmp: XmpWords, directive: Directive, text: str) -> Format | None:
 
 
 def define(xmp: XmpWords, directive: Directive, made: Template) -> str:
-    zeros = ["0"] * made.dims
-    lower, extent = (zeros, zeros) if made.extent[0].startswith(made.variable) else (made.lower, made.extent)
+    is_open = [text.startswith(made.variable) for text in made.extent]
+    lower = ["0" if open_ else text for open_, text in zip(is_open, made.lower, strict=True)]
+    extent = ["0" if open_ else text for open_, text in zip(is_open, made.extent, strict=True)]
+    anchor = xmp.anchor(directive)
     text = (
         f"{made.variable} = (xmp_template){{.name = {quoted(made.name)}, .place = {xmp.place(directive)},"
         f" .dims = {made.dims}, .lower = {{{', '.join(lower)}}}, .extent = {{{', '.join(extent)}}},"
@@ -170,9 +177,11 @@ def define(xmp: XmpWords, directive: Directive, made: Template) -> str:
     checks = []
     for d, (word, width) in enumerate(zip(made.formats, made.widths, strict=True)):
         if word == "cyclic":
-            checks.append(asserted(f"(({width}) >= 1)", f"cyclic({width}) has blocks of less than one index"))
-        if lower is made.lower:
-            checks.append(asserted(f"(({extent[d]}) >= 1)", f"dimension {d + 1} of template {made.name} has no index"))
+            words = f"cyclic({width}) has blocks of less than one index"
+            checks.append(asserted(f"(({xmp.folded(width, anchor)}) >= 1)", words))
+        if not is_open[d]:
+            words = f"dimension {d + 1} of template {made.name} has no index"
+            checks.append(asserted(f"(({number_or(made.known[d][1], extent[d])}) >= 1)", words))
     text = " ".join([*checks, text])
     return text if made.in_block else at_start(f"template_{made.name}", one_line(text))
 
@@ -257,7 +266,8 @@ def template_range(xmp: XmpWords, directive: Directive, made: Template, text: st
             inclusive = round_ and bool(last)
             length = end if last and not round_ else f"({end}) - ({begin}){' + 1' * inclusive}"
             out.append((begin, length))
-    for d, (least, many) in enumerate((number(begin), number(length)) for begin, length in out):
+    anchor = xmp.anchor(directive)
+    for d, (least, many) in enumerate((xmp.known(begin, anchor), xmp.known(length, anchor)) for begin, length in out):
         if least is not None and many is not None and many > 0:
             check_indices(xmp, directive, made, d, least, least + many - 1)
     return out
@@ -265,7 +275,7 @@ def template_range(xmp: XmpWords, directive: Directive, made: Template, text: st
 
 def check_indices(xmp: XmpWords, directive: Directive, made: Template, d: int, first: int, last: int) -> None:
     """Reports indices that are not those of a dimension of a template, if its bounds are numbers."""
-    low, extent = number(made.lower[d]), number(made.extent[d])
+    low, extent = made.known[d]
     if low is None or extent is None or low <= first <= last < low + extent:
         return
     which = f"index {first}" if first == last else f"the indices {first}..{last}"

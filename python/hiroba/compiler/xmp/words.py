@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from ..core.constants import value_of
 from ..core.declarators import enclosing
 from ..core.found import Directive
 from ..core.notation import Notation, Part, Unit
-from ..core.shared import PREFIX
+from ..core.shared import PREFIX, Anchor
 from ..core.source import COMPLEX, Node, Source, blank_all, parse
-from ..core.text import matching, number, split_list
+from ..core.text import matching, split_list
 from .arrays import Arrays
 from .references import Reference
 from .sections import lift
@@ -28,6 +29,7 @@ class Nodes:
     end: int
     extents: list[str]  # "*" is what the others leave
     round: bool  # p(2,*), where indices count from 1 and the first changes fastest
+    counts: list[int | None]  # the extents, as far as the compiler knows them
 
     @property
     def dims(self) -> int:
@@ -45,6 +47,7 @@ class Template:
     lower: list[str]
     extent: list[str]
     in_block: bool
+    known: list[tuple[int | None, int | None]]  # lower and extent, as far as the compiler knows them
     later: bool = False  # template_fix gives its extents, or sizes of gblock
     formats: list[str] = field(default_factory=list)  # "block", "cyclic", "gblock", "*"; none before distribute
     widths: list[str] = field(default_factory=list)  # of gblock the array of sizes
@@ -72,6 +75,11 @@ class Clauses:
     from_: str = NO_NODES
     trylock: str = ""
     id: str = ""  # of async(id)
+
+
+def number_or(value: int | None, text: str) -> str:
+    """Returns a value that the compiler knows, else the expression of C."""
+    return text if value is None else f"({value})"
 
 
 class XmpWords(Part):
@@ -117,6 +125,18 @@ class XmpWords(Part):
     def expression(self, directive: Directive, text: str) -> str:
         found = self.fragment(directive, text)
         return found[0].render(found[1]) if found is not None else "0"
+
+    def known(self, text: str, at: Anchor) -> int | None:
+        """Returns the value of an expression of C, if the compiler knows it."""
+        if not text.strip() or text.startswith("XMP_"):
+            return None
+        root = parse(f"void f(void) {{ return {text}; }}")
+        body = root.named_children[0].child_by_field_name("body") if not root.has_error else None
+        return value_of(self.declared, body.named_children[0].named_children[0], at) if body is not None else None
+
+    def folded(self, text: str, at: Anchor) -> str:
+        """Returns an expression of C, for its value only."""
+        return number_or(self.known(text, at), text)
 
     def variable(self, directive: Directive, text: str) -> tuple[Arrays, Reference] | None:
         """Returns a variable, an element or a section that a directive names."""
@@ -179,14 +199,18 @@ class XmpWords(Part):
         if parts and round_ != nodes.round:  # the same array read from its other end
             ranges.reverse()
         for d, (begin, length, step) in enumerate(ranges):
-            extent, first, many, by = (number(each) for each in (nodes.extents[d], begin, length, step))
+            anchor, extent = self.anchor(directive), nodes.counts[d]
+            first, many, by = (self.known(each, anchor) for each in (begin, length, step))
             if extent is None or first is None:
                 continue
             last = first + ((many or 1) - 1) * (by or 1)
             if not (0 <= first < extent and 0 <= last < extent):
                 words = f"0..{extent - 1}" if not round_ else f"(1:{extent})"
                 text = f"`{text.strip()}` leaves dimension {d + 1} of node array `{nodes.name}`, which has {words}"
-                self.error(directive, text, "name nodes that are there")
+                remedy = "name nodes that are there"
+                if many is not None and by not in (None, 1) and not round_:
+                    remedy += f"; [{first}:{many}:{by}] are {many} nodes, of which each is {by} after the one before"
+                self.error(directive, text, remedy)
         listed = ", ".join(f"{{{', '.join(each)}}}" for each in ranges)
         return f"&(const xmp_node_reference){{.nodes = &{PREFIX}nodes_{nodes.name}, .range = {{{listed}}}}}"
 
