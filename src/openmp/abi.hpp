@@ -54,6 +54,10 @@ void omp_display_affinity(const char*);
 
 namespace hiroba::openmp {
 
+// Where a record has the function, which begins in the line of its construct. As a return address: that of the
+// instruction after a call.
+inline const void* code_of(GompFunction function) { return reinterpret_cast<const char*>(function) + 1; }
+
 // GOMP_cancel() and GOMP_cancellation_point() name constructs so.
 constexpr int cancels_parallel = 1, cancels_loop = 2, cancels_sections = 4;
 

@@ -20,8 +20,6 @@ namespace {
 
 LearntPages::Place place_of(const void* code) { return reinterpret_cast<LearntPages::Place>(code); }
 LearntPages::Place place_of(Function function) { return reinterpret_cast<LearntPages::Place>(function); }
-// As a return address: that of the instruction after a call.
-const void* code_of(Function function) { return reinterpret_cast<const char*>(function) + 1; }
 
 }  // namespace
 

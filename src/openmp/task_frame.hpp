@@ -110,6 +110,7 @@ struct Worker {
   Frame* hot = nullptr;      // has ended just now
   int depth = 0;             // tasks that wait on this thread's stack
   int victim = 0;            // the rank to steal from next
+  double elsewhere = 0;      // task_time.hpp
   uint32_t next = 0;
   std::unique_ptr<Frame[]> frames;
   TaskRecord* records;

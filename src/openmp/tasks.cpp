@@ -8,13 +8,13 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "base/record/record.hpp"
 #include "base/wait.hpp"
 #include "openmp/abi.hpp"
 #include "openmp/member.hpp"
 #include "openmp/program/imports.hpp"
 #include "openmp/program/runtime.hpp"
 #include "openmp/program/words.hpp"
+#include "openmp/task_time.hpp"
 
 namespace hiroba::openmp {
 
@@ -176,14 +176,19 @@ void Tasks::make_now(Worker& worker, const Request& request) {
   const bool is_copied = request.copy != nullptr || request.range != nullptr;
   void* const data = is_copied ? room_for(request) : request.data;
   if (is_copied) copy_data(data, request);
-  call_(worker, frame, request.function, data);
+  call(worker, frame, request.function, data);
   if (frame.children != nullptr) frame.children->end_parent();
   if (is_copied) std::free(data);
 }
 
+void Tasks::call(Worker& worker, Frame& frame, TaskFunction function, void* data) const {
+  const TaskTime time(worker, function);
+  call_(worker, frame, function, data);
+}
+
 void Tasks::execute(Worker& worker, Frame& frame) {
   ++worker.depth;
-  call_(worker, frame, frame.record->function, frame.record->data);
+  call(worker, frame, frame.record->function, frame.record->data);
   --worker.depth;
   end(worker, frame);
 }
@@ -257,38 +262,12 @@ Frame* Tasks::steal(Worker& worker) const {
   return nullptr;
 }
 
-namespace {
-
-// Options report and stats: the time in which the first thread of a rank waits and finds no task. It is a part of the
-// rank's waiting in collective calls.
-class IdleTime {
- public:
-  void begin() {
-    if (on_ && since_ == 0) since_ = seconds_now();
-  }
-  void end() {
-    if (since_ == 0) return;
-    const double now = seconds_now();
-    SiteRecord* const site = site_of(SiteKind::collective, this_wait, 0, this_wait, "");
-    note_time(site, 0, now - since_);
-    note_event(site, since_, now);
-    since_ = 0;
-  }
-
- private:
-  static constexpr char this_wait[] = "a wait for tasks of OpenMP";
-  bool on_ = recording() && member.local == 0;
-  double since_ = 0;
-};
-
-}  // namespace
-
 // A task that waits with a lock must not execute one that wants the same lock.
 template <typename Done>
 void Tasks::execute_until(Worker& worker, const Frame* waits, const Done& done) {
   const bool any = waits == nullptr || (words::locks_held == 0 && worker.depth < most_depth);
   unsigned pause = least_pause;
-  IdleTime idle;
+  IdleTime idle(worker);
   for (Backoff backoff(200, long_yielding); !done();) {
     if (Frame* const frame = take(worker, any ? nullptr : waits); frame != nullptr) {
       idle.end();

@@ -155,17 +155,20 @@ class Traces(Reports):
 
 
 class OpenMP(Reports):
-    """Regions by function and line."""
+    """Regions, critical sections and tasks, by function and line."""
 
-    def test_regions(self) -> None:
+    def built(self, source: str) -> str:
         if not (BUILD / "lib" / "libhiroba_openmp.so").exists():
             self.skipTest("no OpenMP over nodes is built")
-        program = self.folder / "regions"
-        source = Path(__file__).parent / "openmp_regions.c"
-        words = [str(BUILD / "bin" / "hirobacc"), "--cc", "cc", "-g", "-O2", "-fopenmp-nodes", str(source)]
-        subprocess.run([*words, "-o", str(program)], check=True, timeout=60, cwd=self.folder)
+        program = self.folder / "program"
+        words = [str(BUILD / "bin" / "hirobacc"), "--cc", "cc", "-g", "-O2", "-fopenmp-nodes"]
+        words += [str(Path(__file__).parent / source), "-o", str(program)]
+        subprocess.run(words, check=True, timeout=60, cwd=self.folder)
+        return str(program)
+
+    def test_regions(self) -> None:
         file = self.folder / "run.json"
-        done = run(file, "--stats", program=str(program))
+        done = run(file, "--stats", program=self.built("openmp_regions.c"))
         self.assertEqual(done.returncode, 0, done.stderr)
         data = json.loads(file.read_text())
         regions = [site for site in data["sites"] if site["kind"] == "region"]
@@ -180,17 +183,47 @@ class OpenMP(Reports):
     @three_attempts
     def test_critical(self) -> None:
         """Waiting for a lock of OpenMP is told at the construct, and what is told to do is OpenMP's."""
-        if not (BUILD / "lib" / "libhiroba_openmp.so").exists():
-            self.skipTest("no OpenMP over nodes is built")
-        source, program, file = Path(__file__).parent / "report_critical.c", self.folder / "critical", "run.json"
-        words = [str(BUILD / "bin" / "hirobacc"), "--cc", "cc", "-g", "-O2", "-fopenmp-nodes", str(source)]
-        subprocess.run([*words, "-o", str(program)], check=True, timeout=60, cwd=self.folder)
-        done = run(self.folder / file, program=str(program))
+        file = self.folder / "run.json"
+        done = run(file, program=self.built("report_critical.c"))
         self.assertEqual(done.returncode, 0, done.stderr)
-        first = json.loads((self.folder / file).read_text())["advice"][0]
+        first = json.loads(file.read_text())["advice"][0]
         self.assertEqual(first["rule"], "lock contention")
         self.assertRegex(first["sentence"], r"a lock of OpenMP, most at main\._omp_fn\.0 \(report_critical\.c:1[123]\)")
         self.assertIn("clause reduction", first["remedy"])
+
+    def test_small_tasks(self) -> None:
+        program = self.built("report_tasks.c")
+        for ranks, nodes in ((2, 1), (2, 2), (4, 2)):
+            with self.subTest(ranks=ranks, nodes=nodes):
+                self.check_small_tasks(program, ranks, nodes)
+
+    @three_attempts
+    def check_small_tasks(self, program: str, ranks: int, nodes: int) -> None:
+        """They are counted by their constructs, wherever they run; larger ones take less time and have no advice."""
+        file, runs = self.folder / "run.json", []
+        for words, text, count in (((), "#pragma omp task\n", 1 << 20), (("blocks",), "#pragma omp taskloop", 64)):
+            done = run(file, *words, ranks=ranks, nodes=nodes, program=program)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            data = json.loads(file.read_text())
+            source = (Path(__file__).parent / "report_tasks.c").read_text()
+            line = source[: source.index(text)].count("\n") + 1
+            sites = [site for site in data["sites"] if site["kind"] == "task"]
+            self.assertEqual(sum(site["count"] for site in sites), count)
+            self.assertEqual(sum(rank["tasks"] for rank in data["ranks"]), count)
+            for site in sites:
+                self.assertRegex(site["place"], rf"^main\._omp_fn\.[0-9] \(report_tasks\.c:{line}\)$")
+            for rank in data["ranks"]:
+                seconds = sum(site["seconds"] for site in sites if site["rank"] == rank["rank"])
+                self.assertAlmostEqual(rank["seconds"]["tasks"], seconds, delta=1e-3)
+                self.assertLess(seconds, rank["seconds"]["total"])
+            runs.append(data)
+        planted, remedied = runs
+        first = planted["advice"][0]
+        self.assertEqual(first["rule"], "tasks too small")
+        self.assertRegex(first["sentence"], r"1,048,576 tasks of main\._omp_fn\.[0-9] \(report_tasks\.c:[0-9]+\)")
+        self.assertIn("grainsize", first["remedy"])
+        self.assertEqual([entry["sentence"] for entry in remedied["advice"]], [])
+        self.assertLess(self.seconds(remedied, "computing"), self.seconds(planted, "computing"))
 
 
 class Top(Reports):

@@ -13,7 +13,8 @@ from typing import Any
 
 FORMAT = 1
 WAITING = ("collective", "locks", "faults", "preloads", "coherence")
-COHERENCE_OF_LOCK, LOCK_OF_OPENMP = "coherence of a lock", "a lock of OpenMP"  # names that the records have
+# Names that the records have.
+COHERENCE_OF_LOCK, LOCK_OF_OPENMP, TASK_OF_OPENMP = "coherence of a lock", "a lock of OpenMP", "task of OpenMP"
 
 
 class ReportError(Exception):

@@ -7,12 +7,14 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
-from hiroba.report.data import COHERENCE_OF_LOCK, LOCK_OF_OPENMP, Place, Report
+from hiroba.report.data import COHERENCE_OF_LOCK, LOCK_OF_OPENMP, TASK_OF_OPENMP, Place, Report
 
 PAGE_BYTES = 4096
 LEAST_SECONDS = 0.1  # a shorter run has no advice: its start is most of it
 LEAST_IN_ORDER = 0.3  # of faults: with fewer that continue where the last one ended, pages cannot be read ahead
 LEAST_LOST = 0.15  # seconds of waiting for ranks and locks: less is an accident
+COST_OF_TASK, COST_OF_OPENMP_TASK = 1e-6, 0.2e-6  # seconds to create and to run an empty one (docs/measurements.md)
+LEAST_OF_TASKS = 0.03  # of the time: with less, small tasks do no harm
 MOST_QUEUED = 0.97  # of the time of most ranks without a processor: what is left says nothing of balance
 
 
@@ -367,15 +369,21 @@ def collective_in_loop(report: Report, limit: float) -> Iterator[Finding]:
 
 def small_tasks(report: Report, limit: float) -> Iterator[Finding]:
     for place in report.of_kind("task"):
-        each = place.seconds / max(1, place.count)
-        if place.count < 5000 or each >= limit:
+        each, of_openmp = place.seconds / max(1, place.count), place.call == TASK_OF_OPENMP
+        cost = COST_OF_OPENMP_TASK if of_openmp else COST_OF_TASK
+        lost = min(1, report.share(cost * place.count))
+        if place.count < 5000 or each >= limit or lost < LEAST_OF_TASKS:
             continue
+        name = "" if of_openmp or place.call == "task" else f" {place.call}"
         yield Finding(
-            report.share(1e-6 * place.count),
+            lost,
             each,
-            f"{place.count:,} tasks {place.call} of {place.named()} compute for {1e6 * each:.2g} us each, "
-            "which is no more than a task costs to create and to run",
-            "let a task do more: a block of iterations, or a tile, of at least 100 us",
+            f"{place.count:,} tasks{name} of {place.named()} compute for {1e6 * each:.2g} us each; to create and to "
+            f"run one takes about {1e6 * cost:.2g} us, so they cost {percent(lost)} of the time of all ranks",
+            "let a task do more, at least 100 us: taskloop with clause grainsize for a loop, clause `if` or final "
+            "where a recursion has become small"
+            if of_openmp
+            else "let a task do more: a block of iterations, or a tile, of at least 100 us",
             place.named(),
         )
 

@@ -150,6 +150,11 @@ void note_event(SiteRecord* site, double begin, double end, int other) {
   run_record->timeline.note(kind, static_cast<uint32_t>(site_number(site)), run_record->began, begin, end, other);
 }
 
+void note_task(SiteRecord* site, double seconds) {
+  note_time(site, 0, seconds);
+  add(run_record->tasks, 1), add(run_record->task_nanoseconds, nanoseconds(seconds));
+}
+
 // Sizes are told apart by their powers of two.
 void note_operation(const char* call, const char* place, size_t bytes, const char* way, double begin, double end) {
   static thread_local double last_end __attribute__((tls_model("initial-exec"))) = 0;

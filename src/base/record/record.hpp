@@ -156,6 +156,8 @@ class RecordedCall {
 inline int site_number(const SiteRecord* site) {
   return site == nullptr ? -1 : static_cast<int>(site - run_record->sites);
 }
+// A task has computed for so long, without other tasks that ran in it.
+[[HIROBA_SHOWN]] void note_task(SiteRecord* site, double seconds);
 // A collective operation with blocks of `bytes` bytes. `place`: null or "": it is where the library was called. A
 // started one takes no time.
 void note_operation(const char* call, const char* place, size_t bytes, const char* way, double begin, double end);

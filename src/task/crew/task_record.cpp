@@ -66,12 +66,9 @@ void TaskRecord::ended(int worker, const Task& task) {
   if (recording()) {
     SiteRecord* const site = site_of_task(task);
     Chain chain = chain_of(task);
-    note_time(site, 0, own);
+    if (task.kind == Task::move) note_time(site, 0, own);
+    else note_task(site, own);
     note_event(site, begin, end, site_number(chain.last));
-    if (task.kind != Task::move) {
-      run_record->tasks.fetch_add(1, std::memory_order_relaxed);
-      run_record->task_nanoseconds.fetch_add(static_cast<uint64_t>(own * 1e9), std::memory_order_relaxed);
-    }
     chain.add(site, own);
     set_chain(task, chain);
     if (chain.seconds > self.longest.seconds) self.longest = chain;
