@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "base/record/record.hpp"
 #include "coarray/parts.hpp"
 
 namespace hiroba {
@@ -43,6 +44,15 @@ void CoarrayLocks::set_holder(const RemoteAddress& lock, uint64_t holder) const 
   parts_.world->transport->words().compare_swap64(lock.rank, lock.offset + at_holder, before, holder);
 }
 
+// Options report and stats: the wait for it.
+CoarrayLocks::Held CoarrayLocks::noted(const CoarraySection& lock, const RemoteAddress& place, double begin,
+                                       const char* at) const {
+  if (!recording()) return {place, nullptr, 0};
+  const RecordedPlace recorded(at);
+  const double end = seconds_now();
+  return {place, note_lock(-1, format("a lock of coarray %s", lock.coarray->name.c_str()).c_str(), begin, end), end};
+}
+
 Status CoarrayLocks::lock(const CoarraySection& lock, const Call& call) {
   RemoteAddress place;
   HIROBA_TRY(locate(lock, place));
@@ -53,29 +63,32 @@ Status CoarrayLocks::lock(const CoarraySection& lock, const Call& call) {
     return format("%s for %s; %s", call.text().c_str(), name_of(lock).c_str(),
                   show_holder(holder_of(place), parts_.world->rank).c_str());
   };
+  const double begin = recording() ? seconds_now() : 0;
   uint32_t ticket;
   HIROBA_TRY(TicketLock(*parts_.world, place.rank, place.offset).acquire([&] { return call.text(); }, what, ticket));
-  took(place);
+  took(noted(lock, place, begin, call.place));
   return {};
 }
 
 // The same order for shared arrays, which is kept beside the flags of the rank that has the lock.
-void CoarrayLocks::took(const RemoteAddress& lock) {
+void CoarrayLocks::took(const Held& taken) {
+  const RemoteAddress& lock = taken.lock;
   set_holder(lock, this_thread(parts_.world->rank));
   {
     const std::lock_guard<SignalSafeLock> guard(held_lock_);
-    held_.push_back(lock);
+    held_.push_back(taken);
   }
   parts_.pass_order(lock, false, true);
   parts_.memory->consistency().acquire_from(lock.rank);
 }
 
-Status CoarrayLocks::try_lock(const CoarraySection& lock, bool& taken) {
+Status CoarrayLocks::try_lock(const CoarraySection& lock, const Call& call, bool& taken) {
   RemoteAddress place;
   HIROBA_TRY(locate(lock, place));
+  const double begin = recording() ? seconds_now() : 0;
   uint32_t ticket;
   taken = TicketLock(*parts_.world, place.rank, place.offset).try_acquire(ticket);
-  if (taken) took(place);
+  if (taken) took(noted(lock, place, begin, call.place));
   return {};
 }
 
@@ -92,8 +105,11 @@ Status CoarrayLocks::unlock(const CoarraySection& lock, const Call& call) {
   set_holder(place, 0);
   {
     const std::lock_guard<SignalSafeLock> guard(held_lock_);
-    const auto same = [&](const RemoteAddress& one) { return one.rank == place.rank && one.offset == place.offset; };
-    if (const auto found = std::find_if(held_.begin(), held_.end(), same); found != held_.end()) held_.erase(found);
+    const auto same = [&](const Held& one) { return one.lock.rank == place.rank && one.lock.offset == place.offset; };
+    if (const auto found = std::find_if(held_.begin(), held_.end(), same); found != held_.end()) {
+      if (found->site != nullptr) note_held(found->site, seconds_now() - found->since);
+      held_.erase(found);
+    }
   }
   TicketLock(*parts_.world, place.rank, place.offset).release();
   return {};
@@ -101,7 +117,7 @@ Status CoarrayLocks::unlock(const CoarraySection& lock, const Call& call) {
 
 Status CoarrayLocks::none_held(const char* call) const {
   const std::lock_guard<SignalSafeLock> guard(held_lock_);
-  for (const RemoteAddress& lock : held_)
+  for (const auto& [lock, site, since] : held_)
     if (const Array* const array = parts_.memory->arrays().at(parts_.world->base + lock.offset); array != nullptr)
       return Status::error("%s while this image still holds a lock in %s on rank %d; give it back before", call,
                            array->parts.name.c_str(), lock.rank);

@@ -15,13 +15,14 @@ namespace hiroba {
 
 struct CoarrayParts;
 struct CoarraySection;
+struct SiteRecord;
 
 class CoarrayLocks {
  public:
   explicit CoarrayLocks(CoarrayParts& parts) : parts_(parts) {}
 
   Status lock(const CoarraySection& lock, const Call& call);
-  Status try_lock(const CoarraySection& lock, bool& taken);
+  Status try_lock(const CoarraySection& lock, const Call& call, bool& taken);
   Status unlock(const CoarraySection& lock, const Call& call);
   // An error that names one if any thread of this rank holds locks.
   Status none_held(const char* call) const;
@@ -30,11 +31,17 @@ class CoarrayLocks {
   Status locate(const CoarraySection& lock, RemoteAddress& out) const;
   uint64_t holder_of(const RemoteAddress& lock) const;
   void set_holder(const RemoteAddress& lock, uint64_t holder) const;
-  void took(const RemoteAddress& lock);
+  struct Held {
+    RemoteAddress lock;
+    SiteRecord* site;  // for option report; else null
+    double since;
+  };
+  Held noted(const CoarraySection& lock, const RemoteAddress& place, double begin, const char* at) const;
+  void took(const Held& taken);
 
   CoarrayParts& parts_;
   mutable SignalSafeLock held_lock_;
-  std::vector<RemoteAddress> held_;  // by threads of this rank
+  std::vector<Held> held_;  // by threads of this rank
 };
 
 }  // namespace hiroba

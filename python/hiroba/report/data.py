@@ -14,7 +14,8 @@ from typing import Any
 FORMAT = 1
 WAITING = ("collective", "locks", "faults", "preloads", "coherence")
 # Names that the records have.
-COHERENCE_OF_LOCK, LOCK_OF_OPENMP, TASK_OF_OPENMP = "coherence of a lock", "a lock of OpenMP", "task of OpenMP"
+COHERENCE_OF_LOCK, TASK_OF_OPENMP = "coherence of a lock", "task of OpenMP"
+OTHER_LOCKS = ("a lock of OpenMP", "a lock of coarray ")
 
 
 class ReportError(Exception):
@@ -48,6 +49,7 @@ class Report:
         self.ranks: list[dict[str, Any]] = data["ranks"]
         self.arrays: list[dict[str, Any]] = data["arrays"]
         self.total: float = sum(r["seconds"]["total"] for r in self.ranks)
+        self.notation: str = data.get("notation", "")
         self.places = self._places()
 
     @staticmethod

@@ -7,13 +7,17 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
-from hiroba.report.data import COHERENCE_OF_LOCK, LOCK_OF_OPENMP, TASK_OF_OPENMP, Place, Report
+from hiroba.report.data import COHERENCE_OF_LOCK, OTHER_LOCKS, TASK_OF_OPENMP, Place, Report
+from hiroba.report.remedies import REMEDIES
 
 PAGE_BYTES = 4096
 LEAST_SECONDS = 0.1  # a shorter run has no advice: its start is most of it
 LEAST_IN_ORDER = 0.3  # of faults: with fewer that continue where the last one ended, pages cannot be read ahead
 LEAST_LOST = 0.15  # seconds of waiting for ranks and locks: less is an accident
-COST_OF_TASK, COST_OF_OPENMP_TASK = 1e-6, 0.2e-6  # seconds to create and to run an empty one (docs/measurements.md)
+# Seconds to create and to run an empty task (docs/measurements.md); in Python they are larger, and so is the limit.
+COST_OF_TASK = {"": 1e-6, "OpenMP": 0.2e-6, "Python": 30e-6}
+LIMIT_IN_PYTHON = 10
+REDUCTIONS = ("sms_reduce", "smint_reduce", "xmp_reduction", "xmp_loop_reduction")  # of one value are barriers
 LEAST_OF_TASKS = 0.03  # of the time: with less, small tasks do no harm
 MOST_QUEUED = 0.97  # of the time of most ranks without a processor: what is left says nothing of balance
 
@@ -42,6 +46,15 @@ class Rule:
 
 def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
+
+
+def remedy(report: Report, kind: str, array: int | None = None, place: str = "", many: str = "") -> str:
+    texts = REMEDIES[kind]
+    name = "" if array is None else report.array_name(array)
+    variable = name.strip("`")
+    if not variable.isidentifier():  # it is the place of the allocation
+        variable = "A"
+    return texts.get(report.notation, texts[""]).format(array=name, variable=variable, place=place, many=many)
 
 
 def most_at(places: list[Place]) -> str:
@@ -142,10 +155,6 @@ def fault_finding(report: Report, array: int, seconds: float, places: list[Place
     return Finding(share, share, sentence, remedy, most_at(places), array)
 
 
-def is_openmp(report: Report) -> bool:
-    return bool(report.of_kind("region"))
-
-
 def index_of(report: Report, rank: int) -> list[int]:
     return [i for i, r in enumerate(report.ranks) if r["rank"] == rank]
 
@@ -153,18 +162,13 @@ def index_of(report: Report, rank: int) -> list[int]:
 def missing_preload(report: Report, limit: float) -> Iterator[Finding]:
     for array, seconds, places in slow_arrays(report, limit):
         if in_order(places) >= LEAST_IN_ORDER:
-            name = report.array_name(array)
             yield fault_finding(
                 report,
                 array,
                 seconds,
                 places,
                 "",
-                f"fill {name} in a parallel loop of the same form as that of {most_at(places)}, not in the serial part "
-                "or by other threads: then each rank has the pages that it reads"
-                if is_openmp(report)
-                else f"call sms_preload for the section of {name} that {most_at(places)} uses, after the barrier and "
-                "before the loop: it brings all pages of a home by one message",
+                remedy(report, "preload", array, most_at(places)),
             )
 
 
@@ -178,8 +182,7 @@ def irregular_order(report: Report, limit: float) -> Iterator[Finding]:
                 places,
                 f"; only {percent(in_order(places))} of them continue where the last one ended, so pages cannot be "
                 "read ahead",
-                f"visit {report.array_name(array)} in the order of its addresses (sort the indices first), or, if most "
-                "of it is used, sms_preload all of it before the loop",
+                remedy(report, "order", array, most_at(places)),
             )
 
 
@@ -203,8 +206,7 @@ def worst_placement(report: Report, limit: float) -> Iterator[Finding]:
             f"{percent(part)} of the pages of array {name} have long been written by one rank alone, on another node "
             f"than their home; {sent / 1e6:,.0f} MB were sent to homes"
             + (f", and its faults are most at {most_at(places)}" if places else ""),
-            f"distribute {name} as it is written: give the allocation a division, or call sms_redistribute, or let "
-            "homes migrate (--homes migrating)",
+            remedy(report, "placement", array),
             most_at(places),
             array,
         )
@@ -225,17 +227,22 @@ def short_epochs(report: Report, limit: float) -> Iterator[Finding]:
         f"{percent(share)} of the ranks' time outside of collective calls is coherence, which is to find and send what "
         f"was written, and to drop old copies: a rank computes for {computing:,.0f} us between two of {barriers:,} "
         f"barriers, and coherence takes {coherence:,.0f} us at each, most at {most_at(places)}",
-        "do more between barriers: join loops whose parts need nothing of each other (OpenMP: one region with several "
-        "loops, nowait), or use fewer nodes for a problem of this size",
+        remedy(report, "epochs") + "; or use fewer nodes for a problem of this size",
         most_at(places),
     )
+
+
+def name_of_lock(report: Report, place: Place) -> str:
+    if place.lock is None:
+        return place.call
+    return "a critical section" if report.notation == "SMint" and place.lock >= 2**15 else f"lock {place.lock}"
 
 
 def lock_contention(report: Report, limit: float) -> Iterator[Finding]:
     by_lock: dict[str, list[Place]] = {}
     for place in report.of_kind("lock"):
-        if place.lock is not None or place.call == LOCK_OF_OPENMP:
-            by_lock.setdefault(place.call if place.lock is None else f"lock {place.lock}", []).append(place)
+        if place.lock is not None or place.call.startswith(OTHER_LOCKS):
+            by_lock.setdefault(name_of_lock(report, place), []).append(place)
     for lock, places in by_lock.items():
         seconds, count = sum(p.seconds for p in places), sum(p.count for p in places)
         held = sum(p.held for p in places)
@@ -248,12 +255,7 @@ def lock_contention(report: Report, limit: float) -> Iterator[Finding]:
             f"{lock}, most at {most_at(places)}: {count:,} times, {1e6 * seconds / count:,.0f} us each"
             + (f"; it is held for {1e6 * held / count:,.0f} us each" if held > 0 else ""),
             f"do less between taking {lock} at {most_at(places)} and giving it back, take several locks that each "
-            "protect a part, or add up in each "
-            + (
-                "thread and combine once (clause reduction)"
-                if is_openmp(report)
-                else "rank and combine once by a reduction (sms_reduce_double)"
-            ),
+            "protect a part, or add up in each " + remedy(report, "combine"),
             most_at(places),
         )
 
@@ -326,8 +328,7 @@ def load_imbalance(report: Report, limit: float) -> Iterator[Finding]:
             f"rank {found.slowest['rank']} computes for {found.seconds:.2f} s, {found.longer():.1f} times as long as "
             f"the others, which wait for it {seconds:.2f} s ({percent(seconds / found.total)} of the time of all "
             f"ranks), longest in {place}",
-            "divide the work by its cost, not by its number: unequal blocks, smaller blocks dealt out in turn, or "
-            "tasks",
+            remedy(report, "balance"),
             place,
         )
 
@@ -349,7 +350,7 @@ def slow_rank(report: Report, limit: float) -> Iterator[Finding]:
 
 def collective_in_loop(report: Report, limit: float) -> Iterator[Finding]:
     computing = sum(r["seconds"]["computing"] for r in report.ranks) / max(1, len(report.ranks))
-    reductions = [place for place in report.of_kind("barrier") if place.call.startswith("sms_reduce")]  # of one value
+    reductions = [place for place in report.of_kind("barrier") if place.call.startswith(REDUCTIONS)]
     for place in report.of_kind("collective") + reductions:
         calls = place.count / max(1, len(place.by_rank))
         size = 8 if place.kind == "barrier" else place.amount / max(1, place.count)
@@ -361,29 +362,26 @@ def collective_in_loop(report: Report, limit: float) -> Iterator[Finding]:
             report.share(place.seconds),
             f"{percent(report.share(place.seconds))} of the time of all ranks is {place.call.split('(')[0]} at "
             f"{place.named()}: {calls:,.0f} calls a rank, of {size:.0f} bytes each",
-            f"move the call at {place.named()} out of the inner loop: collect the values in an array, and combine "
-            f"{min(calls, 100):.0f} or more of them by one call (collective.h); or start it and wait for it later",
+            f"move the call at {place.named()} out of the inner loop: "
+            + remedy(report, "collect", many=f"{min(calls, 100):.0f}"),
             place.named(),
         )
 
 
 def small_tasks(report: Report, limit: float) -> Iterator[Finding]:
     for place in report.of_kind("task"):
-        each, of_openmp = place.seconds / max(1, place.count), place.call == TASK_OF_OPENMP
-        cost = COST_OF_OPENMP_TASK if of_openmp else COST_OF_TASK
-        lost = min(1, report.share(cost * place.count))
-        if place.count < 5000 or each >= limit or lost < LEAST_OF_TASKS:
+        notation = report.notation if report.notation == "Python" or place.call == TASK_OF_OPENMP else ""
+        each, cost = report.with_processor([place]) / max(1, place.count), COST_OF_TASK[notation]
+        lost, most = min(1, report.share(cost * place.count)), limit * (LIMIT_IN_PYTHON if notation == "Python" else 1)
+        if place.count < 5000 or each >= most or lost < LEAST_OF_TASKS:
             continue
-        name = "" if of_openmp or place.call == "task" else f" {place.call}"
+        name = "" if place.call in ("task", TASK_OF_OPENMP) else f" {place.call}"
         yield Finding(
             lost,
             each,
             f"{place.count:,} tasks{name} of {place.named()} compute for {1e6 * each:.2g} us each; to create and to "
             f"run one takes about {1e6 * cost:.2g} us, so they cost {percent(lost)} of the time of all ranks",
-            "let a task do more, at least 100 us: taskloop with clause grainsize for a loop, clause `if` or final "
-            "where a recursion has become small"
-            if of_openmp
-            else "let a task do more: a block of iterations, or a tile, of at least 100 us",
+            remedy(report, "tasks"),
             place.named(),
         )
 

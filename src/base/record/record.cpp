@@ -21,6 +21,7 @@ namespace hiroba {
 
 RunRecord* run_record = nullptr;
 constinit thread_local const void* record_caller __attribute__((tls_model("initial-exec"))) = nullptr;
+constinit thread_local const char* record_place __attribute__((tls_model("initial-exec"))) = nullptr;
 
 const char* const array_count_names[ArrayRecord::count_names] = {
     "faults",     "fetched",     "preloaded",   "bytes_fetched",     "diffed",
@@ -32,6 +33,18 @@ namespace {
 uint64_t mixed(uint64_t value) {
   value ^= value >> 33, value *= 0xff51afd7ed558ccd, value ^= value >> 33;
   return value;
+}
+
+// Texts may be of one call only, so their letters count, not their addresses.
+uint64_t mixed(const char* text) {
+  uint64_t out = 0;
+  for (size_t left = std::strlen(text); left > 0;) {
+    uint64_t word = 0;
+    const size_t length = std::min(left, sizeof word);
+    std::memcpy(&word, text, length);
+    out = mixed(out ^ word) + 1, text += length, left -= length;
+  }
+  return out;
 }
 
 void add(std::atomic<uint64_t>& sum, uint64_t n) { sum.fetch_add(n, std::memory_order_relaxed); }
@@ -69,7 +82,9 @@ std::string describe_machine() {
 
 // The thread that wins the key fills in the rest, which is read when the program has ended.
 SiteRecord* site_of(SiteKind kind, const void* code, uint32_t detail, const char* call, const char* text) {
-  const auto at = reinterpret_cast<uintptr_t>(code), place = code == nullptr ? reinterpret_cast<uintptr_t>(call) : at;
+  const bool placed = text != nullptr && *text != '\0';
+  const auto at = reinterpret_cast<uintptr_t>(code);
+  const uint64_t place = placed ? mixed(text) : code != nullptr ? at : mixed(call);
   const uint64_t key = mixed(place ^ mixed(static_cast<uint64_t>(kind) << 32 | detail)) | 1;
   constexpr uint32_t most_steps = 32;
   for (uint32_t step = 0; step < most_steps; ++step) {
@@ -82,7 +97,9 @@ SiteRecord* site_of(SiteKind kind, const void* code, uint32_t detail, const char
     }
     site.kind = static_cast<uint32_t>(kind), site.detail = detail;
     site.code = text == nullptr ? at : 0;
-    copy_text(site.call, call), copy_text(site.text, text);
+    const char* const slash = placed ? std::strrchr(text, '/') : nullptr;
+    copy_text(site.call, call), copy_text(site.text, slash == nullptr ? text : slash + 1);
+    if (char* const rest = placed ? std::strstr(site.call, " at ") : nullptr; rest != nullptr) *rest = '\0';
     return &site;
   }
   add(run_record->lost, 1);
@@ -98,8 +115,8 @@ namespace {
 
 // Calls of a Python program all come from one place of the interpreter, so its line tells them apart.
 SiteRecord* calling_site(SiteKind kind, uint32_t detail, const char* call) {
-  const char* const line = python_line();
-  return line == nullptr ? site_of(kind, record_caller, detail, call) : site_of(kind, line, detail, call, line);
+  const char* const line = record_place != nullptr ? record_place : python_line();
+  return site_of(kind, record_caller, detail, call, line);
 }
 
 TimeKind time_kind(SiteKind kind) {
@@ -160,11 +177,11 @@ void note_operation(const char* call, const char* place, size_t bytes, const cha
   static thread_local double last_end __attribute__((tls_model("initial-exec"))) = 0;
   const double before = begin - (last_end == 0 ? run_record->began : last_end);
   last_end = end;
-  const bool placed = place != nullptr && place[0] != '\0';
   const auto size = static_cast<uint32_t>(std::bit_width(bytes)),
              name = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(way));
-  SiteRecord* const site = site_of(SiteKind::collective, placed ? static_cast<const void*>(place) : record_caller,
-                                   name << 7 | size, call, placed ? place : nullptr);
+  const bool placed = place != nullptr && place[0] != '\0';
+  SiteRecord* const site =
+      site_of(SiteKind::collective, record_caller, name << 7 | size, call, placed ? place : record_place);
   if (site == nullptr) return;
   if (site->way[0] == '\0') copy_text(site->way, way);
   add(site->before, nanoseconds(before));
@@ -214,7 +231,7 @@ void note_fault(const void* code, uint32_t array, uint64_t page, uint64_t pages,
   constexpr uint64_t page_bytes = 4096;
   const char* const line = python_line_of(code, page * page_bytes);
   const SiteKind kind = pages == 0 ? SiteKind::preload : SiteKind::fault;
-  SiteRecord* const site = line == nullptr ? site_of(kind, code, array, "") : site_of(kind, line, array, "", line);
+  SiteRecord* const site = site_of(kind, code, array, "", line);
   note_wait(kind, site, pages, begin, end);
   if (site == nullptr || pages == 0) return;
   constexpr uint64_t near = 16;

@@ -94,7 +94,8 @@ struct RunRecord {
 
   std::atomic<uint64_t> magic;
   int32_t rank, nranks, node, nnodes, pid;
-  uint32_t complete;  // the rank has reached the end of the job
+  uint32_t complete;    // the rank has reached the end of the job
+  uint32_t directives;  // 1: the program has some of SMint, or of XcalableMP
   char host[64], executable[512], cpus[128], machine[192];
   uint64_t code_begin, code_end, code_bias;  // of the executable
   double began, seconds, collective;
@@ -133,20 +134,40 @@ double seconds_computing(const RunRecord& run, double seconds, double collective
 [[HIROBA_SHOWN]] extern RunRecord* run_record;
 inline bool recording() { return run_record != nullptr; }
 
-// The place of the call of the library that this thread of the program is in; null: it is not known.
+// Where this thread of the program has called the library: the address after the call, or "file:line"; null: it is not
+// known. Calls within the library leave it as it is.
 [[HIROBA_SHOWN]] extern constinit thread_local const void* record_caller __attribute__((tls_model("initial-exec")));
+[[HIROBA_SHOWN]] extern constinit thread_local const char* record_place __attribute__((tls_model("initial-exec")));
 class RecordedCall {
  public:
-  [[gnu::always_inline]] explicit RecordedCall(const void* place = __builtin_return_address(0)) {
-    if (recording()) record_caller = place;
+  [[gnu::always_inline]] explicit RecordedCall(const void* place = __builtin_return_address(0))
+      : outermost_(recording() && record_caller == nullptr && record_place == nullptr) {
+    if (outermost_) record_caller = place;
   }
   RecordedCall(const RecordedCall&) = delete;
   ~RecordedCall() {
-    if (recording()) record_caller = nullptr;
+    if (outermost_) record_caller = nullptr;
   }
+
+ private:
+  bool outermost_;
+};
+class RecordedPlace {
+ public:
+  explicit RecordedPlace(const char* place)
+      : outermost_(recording() && *place != '\0' && record_caller == nullptr && record_place == nullptr) {
+    if (outermost_) record_place = place;
+  }
+  RecordedPlace(const RecordedPlace&) = delete;
+  ~RecordedPlace() {
+    if (outermost_) record_place = nullptr;
+  }
+
+ private:
+  bool outermost_;
 };
 
-// `code`: with a text, the text's address; it identifies the site, without it the call does. Null if the table is full.
+// The text identifies the site, else the code, else the call. Null if the table is full.
 [[HIROBA_SHOWN]] SiteRecord* site_of(SiteKind kind, const void* code, uint32_t detail, const char* call,
                                      const char* text = nullptr);
 // Times are those of seconds_now().

@@ -330,6 +330,15 @@ class SiteTexts {
   bool any_line_ = false;
 };
 
+// What the program is written in, for advice in its words; "": calls of C or C++, or several notations.
+const char* notation_of(const RunRecord& r, const std::string& program) {
+  if (program.starts_with("python")) return "Python";
+  const auto has = [&](auto test) { return std::any_of(std::begin(r.sites), std::end(r.sites), test); };
+  if (has([](const SiteRecord& site) { return site.kind == static_cast<uint32_t>(SiteKind::region); })) return "OpenMP";
+  if (has([](const SiteRecord& site) { return std::strncmp(site.call, "xmp_", 4) == 0; })) return "XcalableMP";
+  return r.directives != 0 ? "SMint" : "";
+}
+
 std::string text_of(const Records& records, const std::string& why_incomplete) {
   const RunRecord& first = *records.front();
   ArrayNumbers numbers;
@@ -348,11 +357,13 @@ std::string text_of(const Records& records, const std::string& why_incomplete) {
       sites.any_line() ? ""
                        : "no lines of the program are known, only functions: compile it with -g, and install libdw";
   const char* const slash = std::strrchr(first.executable, '/');
+  const std::string program = slash == nullptr ? first.executable : slash + 1;
   return format(
-             "{\"hiroba_report\":1,\n\"version\":\"%s\",\n\"program\":%s,\n\"why_incomplete\":%s,\n\"nranks\":%d,\n"
+             "{\"hiroba_report\":1,\n\"version\":\"%s\",\n\"program\":%s,\n\"notation\":\"%s\",\n\"why_incomplete\":%s,"
+             "\n\"nranks\":%d,\n"
              "\"nodes\":%d,\n\"hint\":%s,\n\"options\":",
-             HIROBA_VERSION, quoted(slash == nullptr ? first.executable : slash + 1).c_str(),
-             quoted(why_incomplete).c_str(), first.nranks, first.nnodes, quoted(hint).c_str()) +
+             HIROBA_VERSION, quoted(program).c_str(), notation_of(first, program), quoted(why_incomplete).c_str(),
+             first.nranks, first.nnodes, quoted(hint).c_str()) +
          settings_text() + ",\n\"ranks\":[" + ranks + "],\n\"arrays\":[" + arrays + "],\n\"sites\":[" + sites.text() +
          "]}\n";
 }

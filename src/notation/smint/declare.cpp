@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "base/log.hpp"
+#include "base/record/record.hpp"
 #include "mpc/mpc.h"
 #include "notation/smint/smint_process.hpp"
 
@@ -48,6 +49,7 @@ SMINT_EXPORT void smint_declare(smint_array* array) {
 SMINT_EXPORT void smint_start(int* argc, char*** argv) {
   if (process_started()) return;
   sms_startup(argc, argv);
+  if (recording()) run_record->directives = 1;
   end_at_exit([](int status) {
     if (status == 0) sms_shutdown();
   });
@@ -82,12 +84,16 @@ SMINT_EXPORT void* smint_scalars(void* array, size_t bytes) {
 }
 
 SMINT_EXPORT int smint_single(void) {
+  const RecordedCall recorded;
   sms_barrier();
   return sms_rank == 0;
 }
 
 SMINT_EXPORT int mpc_init(int* argc, char*** argv) { return sms_startup(argc, argv); }
-SMINT_EXPORT void mpc_barrier(void) { sms_barrier(); }
+SMINT_EXPORT void mpc_barrier(void) {
+  const RecordedCall recorded;
+  sms_barrier();
+}
 SMINT_EXPORT int mpc_exit(void) { return sms_shutdown(); }
 
 }  // namespace hiroba

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/record/record.hpp"
 #include "notation/smint/plan.hpp"
 #include "notation/smint/smint_process.hpp"
 #include "smint.h"
@@ -111,6 +112,7 @@ Integers::Answer meet(const smint_pair& pair, const Rows& rows, bool after, int6
 }  // namespace
 
 SMINT_EXPORT void smint_begin(const smint_plan* plan, const smint_values values[], const int64_t known[]) {
+  const RecordedCall recorded;
   end_work("parallel for");
   Values nest[SMINT_LOOPS];
   const auto depth = static_cast<size_t>(plan->depth);
@@ -157,17 +159,22 @@ SMINT_EXPORT void smint_apart(const smint_pair* pair, const int64_t equal[], con
 }
 
 SMINT_EXPORT void smint_recall(smint_memo* memo, const void* const arrays[], int count) {
+  const RecordedCall recorded;
   // Braces would make a list of two addresses.
   require(loops().recall(memory(), memo->pages, std::vector<const void*>(arrays, arrays + count)));
 }
 
 SMINT_EXPORT const smint_part* smint_next(void) {
+  const RecordedCall recorded;
   const LoopPart* part = nullptr;
   require(loops().next(memory(), part));
   if (part == nullptr) loops().end(memory(), [](bool drop) { drop ? sms_sync_drop() : sms_barrier(); });
   return reinterpret_cast<const smint_part*>(part);
 }
 
-SMINT_EXPORT void smint_settle(void) { require(loops().settle(memory())); }
+SMINT_EXPORT void smint_settle(void) {
+  const RecordedCall recorded;
+  require(loops().settle(memory()));
+}
 
 }  // namespace hiroba

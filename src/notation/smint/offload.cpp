@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/record/record.hpp"
 #include "notation/device/device_process.hpp"
 #include "notation/smint/plan.hpp"
 #include "notation/smint/smint_process.hpp"
@@ -285,6 +286,7 @@ class DeviceLoop {
 
 SMINT_EXPORT void smint_devices(const smint_plan* plan, const smint_values values[], const int64_t known[],
                                 const smint_device_loop* loop) {
+  const RecordedCall recorded;
   hiroba_place = plan->place;
   DeviceLoop work(*plan, values, known, *loop);
   work.check();

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/log.hpp"
+#include "base/record/record.hpp"
 #include "notation/smint/smint_process.hpp"
 #include "notation/sms/reduce.hpp"
 #include "smint.h"
@@ -54,13 +55,16 @@ Combine combine_of(const smint_reduction& reduction, const char* place) {
 }
 
 SMINT_EXPORT double smint_reduce_double(double value, smint_operator op) {
+  const RecordedCall recorded;
   return reduce(value, op, "smint_reduce_double");
 }
 SMINT_EXPORT int64_t smint_reduce_int64(int64_t value, smint_operator op) {
+  const RecordedCall recorded;
   return reduce(value, op, "smint_reduce_int64");
 }
 SMINT_EXPORT void smint_reduce(void* data, int64_t count, size_t element, smint_type type, smint_operator op,
                                const char* place) {
+  const RecordedCall recorded;
   Memory& memory = process_memory("smint_reduce");
   require_all_ranks("a reduction");
   const Combine combine = combine_of({data, count, element, type, op}, place);
@@ -71,6 +75,7 @@ SMINT_EXPORT void smint_reduce(void* data, int64_t count, size_t element, smint_
 }
 
 SMINT_EXPORT void smint_copy(void* data, size_t bytes, const char* place) {
+  const RecordedCall recorded;
   Memory& memory = process_memory("single copy");
   require_all_ranks("single copy");
   const std::string name = format("single copy of %zu bytes at %s", bytes, place);

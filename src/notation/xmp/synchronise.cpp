@@ -172,7 +172,7 @@ XMP_EXPORT void xmp_lock_at(const xmp_coarray* coarray, int image, xmp_lock_t* l
 XMP_EXPORT int xmp_trylock_at(const xmp_coarray* coarray, int image, xmp_lock_t* lock, const char* place) {
   CoarrayLocks& locks = coarrays("xmp_trylock", place).locks();
   bool taken = false;
-  require_at(locks.try_lock(lock_of(coarray, image, lock, "xmp_trylock", place), taken), place);
+  require_at(locks.try_lock(lock_of(coarray, image, lock, "xmp_trylock", place), {"xmp_trylock", place}, taken), place);
   return taken ? 1 : 0;
 }
 

@@ -1,0 +1,137 @@
+"""Reports of runs: problems in programs with directives, with coarrays and in Python are named with a line of the
+source, and the remedy is in the words of the notation; the remedied programs have no advice.
+
+report_notations.py BUILD [TEST ...]
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import unittest
+import unittest.mock
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from report import BUILD, Reports, run, three_attempts
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Case:
+    """`where`: of the line that is named, the first with this text, or one of the lines after it."""
+
+    rule: str
+    where: str
+    remedy: str
+    cost: str  # the seconds that the problem costs
+    lines: int = 1
+    nodes: int = 2
+
+
+class Notation(Reports):
+    SOURCE = Path()
+
+    def words(self) -> list[str]:
+        """Returns the command of the program."""
+        raise NotImplementedError
+
+    def report_of(self, command: list[str], *more: str, nodes: int = 2) -> dict[str, Any]:
+        file = self.folder / "run.json"
+        done = run(file, *command[1:], *more, nodes=nodes, program=command[0])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        out: dict[str, Any] = json.loads(file.read_text())
+        return out
+
+    @three_attempts
+    def check(self, name: str, case: Case, command: list[str]) -> None:
+        data = self.report_of(command, name, nodes=case.nodes)
+        self.assertTrue(data["advice"], f"no advice on {name}")
+        first = data["advice"][0]
+        self.assertEqual(first["rule"], case.rule, first["sentence"])
+        self.assertIn(case.remedy, first["remedy"])
+        text = self.SOURCE.read_text()
+        line = text[: text.index(case.where)].count("\n") + 1
+        places = [f"{self.SOURCE.name}:{line + i}" for i in range(case.lines)]
+        self.assertTrue(any(place in first["sentence"] for place in places), f"{places}: {first['sentence']}")
+        good = self.report_of(command, name, "remedied", nodes=case.nodes)
+        self.assertEqual([entry["sentence"] for entry in good["advice"]], [])
+        self.assertLess(self.seconds(good, case.cost), self.seconds(data, case.cost))
+
+    def check_all(self, cases: dict[str, Case]) -> None:
+        command = self.words()
+        for name, case in cases.items():
+            with self.subTest(name):
+                self.check(name, case, command)
+
+
+class Compiled(Notation):
+    def words(self) -> list[str]:
+        program = self.folder / "program"
+        words = [str(BUILD / "bin" / "hirobacc"), "--cc", "cc", "-g", "-O2", str(self.SOURCE), "-o", str(program)]
+        subprocess.run(words, check=True, timeout=60, cwd=self.folder)
+        return [str(program)]
+
+
+UNEVEN = """#pragma SMint parallel for reduction(+:sum)
+      for (int i = 0; i < 256; i++) sum += compute(i < 64 ? 40 : 4); /* uneven */"""
+
+
+class Directives(Compiled):
+    SOURCE = ROOT / "tests" / "programs" / "report_directives.c"
+
+    def test_all(self) -> None:
+        self.check_all(
+            {
+                "missing_preload": Case("missing preload", "/* reads of all", "#pragma SMint preload a[", "faults"),
+                "lock_contention": Case("lock contention", "#pragma SMint critical", "clause reduction", "locks", 2),
+                "load_imbalance": Case("load imbalance", UNEVEN, "schedule(dynamic", "computing", 2, 1),
+                "collective": Case("collective in inner loop", "/* short */", "outer loop", "collective"),
+            }
+        )
+
+
+class Coarrays(Compiled):
+    SOURCE = ROOT / "tests" / "programs" / "report_coarrays.c"
+
+    def test_all(self) -> None:
+        self.check_all(
+            {
+                "lock_contention": Case("lock contention", "#pragma xmp lock", "#pragma xmp reduction", "locks"),
+                "load_imbalance": Case("load imbalance", "/* the end of uneven", "gblock", "computing"),
+                "collective": Case("collective in inner loop", "#pragma xmp reduction", "#pragma xmp", "collective"),
+            }
+        )
+
+
+class Python(Notation):
+    SOURCE = ROOT / "tests" / "python" / "report_cases.py"
+
+    def words(self) -> list[str]:
+        if importlib.util.find_spec("numpy") is None:
+            self.skipTest("no NumPy")
+        more = {"PYTHONPATH": str(ROOT / "python"), "LD_LIBRARY_PATH": str(BUILD / "lib")}
+        changed = unittest.mock.patch.dict(os.environ, more)
+        changed.start()
+        self.addCleanup(changed.stop)
+        return [sys.executable, str(self.SOURCE)]
+
+    def test_all(self) -> None:
+        self.check_all(
+            {
+                "missing_preload": Case("missing preload", "a[other].max()", "a.preload(", "faults"),
+                "lock_contention": Case("lock contention", "with hiroba.lock(3)", "hiroba.allreduce", "locks"),
+                "load_imbalance": Case("load imbalance", "# the end of uneven", "hiroba.task", "computing"),
+                "collective": Case("collective in inner loop", "hiroba.allreduce(mine[0])", "iallreduce", "collective"),
+                "small_tasks": Case("tasks too small", "@hiroba.task(", "at least 100 us", "computing"),
+            }
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()
