@@ -54,8 +54,8 @@ void omp_display_affinity(const char*);
 
 namespace hiroba::openmp {
 
-// Where a record has the function, which begins in the line of its construct. As a return address: that of the
-// instruction after a call.
+// Returns the place of the function in a record: it begins in the line of its construct. As a return address it is that
+// of the instruction after a call.
 inline const void* code_of(GompFunction function) { return reinterpret_cast<const char*>(function) + 1; }
 
 // GOMP_cancel() and GOMP_cancellation_point() name constructs so.

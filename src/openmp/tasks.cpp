@@ -65,6 +65,7 @@ bool libgomp_must_know_tasks() {
 
 // To libgomp it is a task that is executed where it is made.
 void call_as_task(Worker& worker, Frame& frame, TaskFunction function, void* data) {
+  const TaskTime time(worker, function);
   Frame* const before = std::exchange(worker.current, &frame);
   Call task = {worker, frame, function, data};
   const auto body = [](void* argument) {
@@ -83,6 +84,7 @@ void call_as_task(Worker& worker, Frame& frame, TaskFunction function, void* dat
 }
 
 void call_alone(Worker& worker, Frame& frame, TaskFunction function, void* data) {
+  const TaskTime time(worker, function);
   Frame* const before = std::exchange(worker.current, &frame);
   {
     const InProgram program;
@@ -176,19 +178,14 @@ void Tasks::make_now(Worker& worker, const Request& request) {
   const bool is_copied = request.copy != nullptr || request.range != nullptr;
   void* const data = is_copied ? room_for(request) : request.data;
   if (is_copied) copy_data(data, request);
-  call(worker, frame, request.function, data);
+  call_(worker, frame, request.function, data);
   if (frame.children != nullptr) frame.children->end_parent();
   if (is_copied) std::free(data);
 }
 
-void Tasks::call(Worker& worker, Frame& frame, TaskFunction function, void* data) const {
-  const TaskTime time(worker, function);
-  call_(worker, frame, function, data);
-}
-
 void Tasks::execute(Worker& worker, Frame& frame) {
   ++worker.depth;
-  call(worker, frame, frame.record->function, frame.record->data);
+  call_(worker, frame, frame.record->function, frame.record->data);
   --worker.depth;
   end(worker, frame);
 }

@@ -78,7 +78,6 @@ class Tasks {
 
   Frame* current() const;  // null: libgomp's
   void make_now(Worker& worker, const Request& request);
-  void call(Worker& worker, Frame& frame, TaskFunction function, void* data) const;
   void execute(Worker& worker, Frame& frame);
   void end(Worker& worker, Frame& frame);
   void release_successors(Worker& worker, const Frame& frame);

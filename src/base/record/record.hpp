@@ -134,8 +134,8 @@ double seconds_computing(const RunRecord& run, double seconds, double collective
 [[HIROBA_SHOWN]] extern RunRecord* run_record;
 inline bool recording() { return run_record != nullptr; }
 
-// Where this thread of the program has called the library: the address after the call, or "file:line"; null: it is not
-// known. Calls within the library leave it as it is.
+// The place at which this thread of the program has called the library: the address after the call, or "file:line";
+// null: it is not known. Calls within the library leave it as it is.
 [[HIROBA_SHOWN]] extern constinit thread_local const void* record_caller __attribute__((tls_model("initial-exec")));
 [[HIROBA_SHOWN]] extern constinit thread_local const char* record_place __attribute__((tls_model("initial-exec")));
 class RecordedCall {

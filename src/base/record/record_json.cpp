@@ -330,7 +330,7 @@ class SiteTexts {
   bool any_line_ = false;
 };
 
-// What the program is written in, for advice in its words; "": calls of C or C++, or several notations.
+// Returns what the program is written in, for advice in its words; "": calls of C or C++, or several notations.
 const char* notation_of(const RunRecord& r, const std::string& program) {
   if (program.starts_with("python")) return "Python";
   const auto has = [&](auto test) { return std::any_of(std::begin(r.sites), std::end(r.sites), test); };
