@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import unittest
 
@@ -59,10 +60,46 @@ class Ends(Reports):
         self.assertNotEqual(done.returncode, 0)
 
     def test_bad_names(self) -> None:
-        for name, why in (("run.txt", "neither .html"), ("no/folder/run.html", "cannot write in folder")):
+        (self.folder / "folder.html").mkdir()
+        for name, why in (
+            ("run.txt", "neither .html"),
+            ("run", "neither .html"),
+            ("folder.html", "this is a folder"),
+            ("no/folder/run.html", "cannot write in folder"),
+        ):
             done = run(self.folder / name, "killed")
             self.assertEqual(done.returncode, 1)
             self.assertIn(why, done.stderr)
+
+    def test_files_that_are_no_report(self) -> None:
+        """Cut off, of another version, with less in it, of another program: one line that names the file."""
+        good, bad = self.folder / "good.json", self.folder / "bad.json"
+        self.assertEqual(run(good, "names").returncode, 0)
+        text = good.read_text()
+        data = json.loads(text)
+        for changed, why in (
+            (text[: len(text) // 2], "is no report: "),
+            ("", "is no report: "),
+            ("[1, 2]", "is no report of this version"),
+            (json.dumps(data | {"hiroba_report": 2}), "is no report of this version"),
+            ('{"hiroba_report": 1}', "is no whole report: it has no 'ranks'"),
+            (json.dumps(data | {"ranks": []}), "is no whole report: it has no ranks"),
+            (json.dumps(data | {"ranks": [{"rank": 0}]}), "is no whole report: it has no 'seconds'"),
+            (json.dumps(data | {"sites": [{"rank": 0}]}), "is no whole report: it has no 'kind'"),
+            (json.dumps(data | {"sites": 5}), "is no whole report: "),
+        ):
+            bad.write_text(changed)
+            for words, status in ((["compare", good, bad], 2), (["report", bad, self.folder / "run.html"], 1)):
+                with self.subTest(why=why, words=words[0]):
+                    done = subprocess.run([HIROBA, *words], capture_output=True, text=True, timeout=60, check=False)
+                    self.assertEqual(done.returncode, status, done.stderr)
+                    self.assertRegex(done.stderr, rf"^hiroba: [^\n]*bad\.json[^\n]*{re.escape(why)}[^\n]*\n$")
+                    self.assertEqual(done.stdout, "")
+        words = [HIROBA, "report", good, self.folder / "run.txt"]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("neither .html", done.stderr)
+        self.assertEqual(set(self.folder.iterdir()), {good, bad})
 
     def test_full_disk(self) -> None:
         """File systems of one page, and of less than the data, in a name space of their own. Nothing is left."""

@@ -22,6 +22,11 @@ class ReportError(Exception):
     """What a user can do something about; its text is the message."""
 
 
+def incomplete(error: Exception) -> str:
+    """What data lack that another program has written, or changed."""
+    return f"it has no {error}" if isinstance(error, KeyError) else str(error)
+
+
 @dataclass
 class Place:
     """One place of the program, summed over the ranks that have been there."""
@@ -68,7 +73,13 @@ class Report:
             raise ReportError(f"{file} is no report: {error}") from error
         if not isinstance(data, dict) or data.get("hiroba_report") != FORMAT:
             raise ReportError(f"{file} is no report of this version of Hiroba: hiroba_report is not {FORMAT}")
-        return Report(data)
+        try:
+            report = Report(data)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ReportError(f"{file} is no whole report: {incomplete(error)}") from error
+        if not report.ranks:
+            raise ReportError(f"{file} is no whole report: it has no ranks")
+        return report
 
     def _places(self) -> list[Place]:
         found: dict[tuple[Any, ...], Place] = {}

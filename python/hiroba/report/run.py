@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from hiroba.report import compare, path, rules, traces
-from hiroba.report.data import Report, ReportError
+from hiroba.report.data import Report, ReportError, incomplete
 
 
 def write(file: Path, text: str) -> None:
@@ -32,6 +32,8 @@ def finished(report: Report) -> str:
 
 def make(data: Path, out: Path) -> None:
     report = Report.read(str(data))
+    if out.suffix not in (".html", ".json", ".otf2"):
+        raise ReportError(f"{out}: the name ends in neither .html nor .json nor .otf2")
     if out.suffix == ".otf2":
         return traces.write_otf2(report, out)
     if out.name.endswith(".perfetto.json"):
@@ -68,8 +70,10 @@ def main(words: list[str]) -> int:
         make(wish.data, wish.page)
         if wish.command == "finish" and wish.page != wish.data:
             wish.data.unlink()
-    except ReportError as error:
-        print(f"hiroba: {error}", file=sys.stderr)
+    except (ReportError, KeyError, TypeError, IndexError, AttributeError) as error:
+        files = f"{wish.before} or {wish.after}" if wish.command == "compare" else wish.data
+        whole = error if isinstance(error, ReportError) else f"{files} is no whole report: {incomplete(error)}"
+        print(f"hiroba: {whole}", file=sys.stderr)
         return 2 if wish.command == "compare" else 1
     return 0
 

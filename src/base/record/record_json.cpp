@@ -1,5 +1,6 @@
 #include "base/record/record_json.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -380,6 +381,9 @@ Status check_report_name(const std::string& file) {
         "option report=%s: the name ends in neither .html, for a page, nor .json, for data, nor .perfetto.json or "
         ".otf2, for traces",
         file.c_str());
+  struct stat there = {};
+  if (!file.ends_with(".otf2") && stat(file.c_str(), &there) == 0 && S_ISDIR(there.st_mode))
+    return Status::error("option report=%s: this is a folder, not a file; give another name", file.c_str());
   const size_t slash = file.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : file.substr(0, slash + 1);
   if (access(folder.c_str(), W_OK) == 0) return {};
