@@ -239,26 +239,44 @@ class Good(Reports):
         ("rbtree_hiroba",),
         ("sort_hiroba", "--steps", "5"),
         ("stencil27_sms", "--size", "96"),
+        ("stencil27_smint", "--size", "96"),
+        ("cholesky_auto", "--size", "1024"),
+        ("laplace_auto", "--size", "1024", "--steps", "50"),
+        ("nbody_auto", "--steps", "5"),
+        ("matvec",),
+        ("producer_consumer",),
     )
 
     def test_apps(self) -> None:
+        self.check_apps(2, 2)
+
+    def check_apps(self, ranks: int, nodes: int) -> None:
         for name, *words in self.APPS:
             program = BUILD / "bin" / name
             if program.exists():
-                self.check(program, *words)
+                with self.subTest(name, ranks=ranks, nodes=nodes):
+                    self.check(program, ranks, nodes, *words)
             else:
                 print(f"{name} is not built", file=sys.stderr)
 
     @three_attempts
-    def check(self, program: Path, *words: str) -> None:
+    def check(self, program: Path, ranks: int, nodes: int, *words: str) -> None:
         file = self.folder / f"{program.name}.json"
-        command = [str(HIROBARUN), "-n", "2", "--nodes", "2", "--report", str(file), str(program), *words]
+        command = [str(HIROBARUN), "-n", str(ranks), "--nodes", str(nodes), "--report", str(file), str(program), *words]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         data = json.loads(file.read_text())
         self.assertEqual([entry["sentence"] for entry in data["advice"]], [], program.name)
         for site in data["sites"]:
             self.assertTrue(site["place"] or site["call"], site)
+
+
+class GoodRows(Good):
+    """The same on one node, and with several ranks on each."""
+
+    def test_apps(self) -> None:
+        for ranks, nodes in ((2, 1), (4, 2)):
+            self.check_apps(ranks, nodes)
 
 
 class Files(Reports):
@@ -414,7 +432,7 @@ class Page(Reports):
         self.assertNotIn("http", page.read_text().split('id="data">')[0])
         seen = self.check(page)
         self.assertIn("missing preload", seen.split('id="data">')[0])
-        zoomed = self.browse(page, "--dump-dom", part="#timeline=0.1-0.11").stdout
+        zoomed = self.browse(page, "--dump-dom", part="#timeline=0.1-0.2").stdout
         drawn = [int(re.findall(r'data-drawn="([0-9]+)"', text)[0]) for text in (seen, zoomed)]
         self.assertGreater(drawn[1], 0)
         self.assertLess(drawn[1], drawn[0])
