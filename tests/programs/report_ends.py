@@ -52,7 +52,9 @@ class Ends(Reports):
         self.assertEqual([rank["complete"] for rank in data["ranks"]], [False, False])
         barriers = [site for site in data["sites"] if site["kind"] == "barrier" and "killed" in site["place"]]
         self.assertEqual({site["rank"] for site in barriers}, {0, 1})
-        self.assertGreaterEqual(min(site["count"] for site in barriers), 50)
+        # The other rank may be ended when it has left the last barrier, but has not counted it.
+        self.assertGreaterEqual(min(site["count"] for site in barriers), 49)
+        self.assertGreaterEqual(max(site["count"] for site in barriers), 50)
 
     def test_ends_before_its_start(self) -> None:
         done = run(self.folder / "run.json", program="/bin/true")
