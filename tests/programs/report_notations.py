@@ -24,13 +24,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Case:
-    """`where`: of the line that is named, the first with this text, or one of the lines after it."""
+    """`where`: a text of the line that is named, or from which it is one of `lines`, as a directive above a loop."""
 
     rule: str
     where: str
     remedy: str
     cost: str  # the seconds that the problem costs
-    lines: int = 1
+    lines: tuple[int, ...] = (0,)
     nodes: int = 2
 
 
@@ -57,7 +57,7 @@ class Notation(Reports):
         self.assertIn(case.remedy, first["remedy"])
         text = self.SOURCE.read_text()
         line = text[: text.index(case.where)].count("\n") + 1
-        places = [f"{self.SOURCE.name}:{line + i}" for i in range(case.lines)]
+        places = [f"{self.SOURCE.name}:{line + i}" for i in case.lines]
         self.assertTrue(any(place in first["sentence"] for place in places), f"{places}: {first['sentence']}")
         good = self.report_of(command, name, "remedied", nodes=case.nodes)
         self.assertEqual([entry["sentence"] for entry in good["advice"]], [])
@@ -78,10 +78,6 @@ class Compiled(Notation):
         return [str(program)]
 
 
-UNEVEN = """#pragma SMint parallel for reduction(+:sum)
-      for (int i = 0; i < 256; i++) sum += compute(i < 64 ? 40 : 4); /* uneven */"""
-
-
 class Directives(Compiled):
     SOURCE = ROOT / "tests" / "programs" / "report_directives.c"
 
@@ -89,8 +85,10 @@ class Directives(Compiled):
         self.check_all(
             {
                 "missing_preload": Case("missing preload", "/* reads of all", "#pragma SMint preload a[", "faults"),
-                "lock_contention": Case("lock contention", "#pragma SMint critical", "clause reduction", "locks", 2),
-                "load_imbalance": Case("load imbalance", UNEVEN, "schedule(dynamic", "computing", 2, 1),
+                "lock_contention": Case(
+                    "lock contention", "#pragma SMint critical", "clause reduction", "locks", (0, 1)
+                ),
+                "load_imbalance": Case("load imbalance", "/* uneven */", "schedule(dynamic", "computing", (-1, 0), 1),
                 "collective": Case("collective in inner loop", "/* short */", "outer loop", "collective"),
             }
         )
