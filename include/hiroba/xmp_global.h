@@ -29,7 +29,7 @@ enum xmp_format {
 
 typedef struct xmp_division {
   enum xmp_format format;
-  int64_t width;     /* of XMP_CYCLIC */
+  int64_t width;     /* of XMP_CYCLIC; of XMP_BLOCK 0, or that of all blocks but the last, which has the rest */
   const void* sizes; /* of XMP_GBLOCK: of each node along the dimension; NULL: xmp_template_fix gives them */
   int64_t count;     /* sizes in the table; XMP_REST: not known */
   int bytes;         /* of one of them, a signed integer */

@@ -4,6 +4,14 @@
 
 namespace hiroba {
 
+Axis Axis::block(int64_t extent, int pieces, int64_t width) {
+  if (width * pieces >= extent) return Axis(extent, pieces, width);
+  std::vector<int64_t> cuts;
+  for (int i = 0; i < pieces; ++i) cuts.push_back(i * width);
+  cuts.push_back(extent);
+  return cut(std::move(cuts));
+}
+
 Axis Axis::cut(std::vector<int64_t> cuts) {
   Axis out(cuts.back(), static_cast<int>(cuts.size()) - 1, 1);
   out.cuts_ = std::move(cuts);

@@ -16,6 +16,8 @@ class Axis {
   Axis() = default;
   static Axis whole(int64_t extent) { return Axis(extent, 1, extent < 1 ? 1 : extent); }
   static Axis block(int64_t extent, int pieces) { return Axis(extent, pieces, block_width(extent, pieces)); }
+  // Each piece has `width` indices, and the last one also those that are left.
+  static Axis block(int64_t extent, int pieces, int64_t width);
   static Axis cyclic(int64_t extent, int pieces, int64_t width) {
     Axis out(extent, pieces, width);
     out.turns_ = true;

@@ -135,8 +135,8 @@ static int second(int n) {
     for (int j = 0; j < n; j++) b[i][j] = 1, sum += b[i][j];
   return sum;
 }
-#pragma xmp template c[12]
-#pragma xmp distribute c[cyclic] onto p
+#pragma xmp template [12] :: c, unused
+#pragma xmp distribute [cyclic] onto p :: c, unused
 int k[12][3], l[12][3];
 #pragma xmp align k[i][*] with c[i]
 #pragma xmp align l[i][*] with t[i]

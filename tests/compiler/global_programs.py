@@ -126,17 +126,17 @@ class Array:
             more = numbers.one_of(0, 0, 2)
             self.offset[d] = "0" if low == more == "0" else numbers.name(f"{low} + {more}")
             self.size.append(numbers.name(f"{extents[d]} + {more} + {numbers.one_of(0, 1, 3)}"))
-        choices = ["block", "block", "gblock", "cyclic", "cyclic(w)", "cyclic(w)", "*"]
+        choices = ["block", "block", "block(w)", "gblock", "cyclic", "cyclic(w)", "cyclic(w)", "*"]
         self.formats = [rng.choice(choices) for _ in self.axes]
         if all(f == "*" for f in self.formats):
             self.formats[0] = "block"
-        self.formats = [f"cyclic({numbers.between(1, 4)})" if f == "cyclic(w)" else f for f in self.formats]
+        self.formats = [f.replace("w", numbers.between(1, 4)) if "w" in f else f for f in self.formats]
         # Of each dimension: the widths below and above, or "*", which is all of it.
         self.shadow: list[tuple[str, str] | str] = [("0", "0")] * dims
         for t, d in enumerate(self.axes) if may_shadow else ():
             if d is not None and rng.random() < 0.1:
                 self.shadow[d] = "*"
-            elif d is not None and self.formats[t] in ("block", "gblock"):
+            elif d is not None and "block" in self.formats[t]:
                 self.shadow[d] = (numbers.between(0, 2), numbers.between(0, 2))
         self.round = rng.random() < 0.4
         self.is_fixed_later, self.is_pointer = rng.random() < 0.3, rng.random() < 0.3

@@ -311,6 +311,12 @@ CONSTANT = {
         r"m\.c:10:\d+: error: .*dimension 1 of template u has no index",
     "int main(void) {\n#pragma xmp reflect(a) width(2:1)\n}":
         r"m\.c:9:\d+: error: .*the width 2:1 is more than shadow 1:1 of a",
+    "int main(void) {\n#pragma xmp reflect(a) width(-1)\n}":
+        r"m\.c:9:\d+: error: .*the width -1 is more than shadow 1:1 of a",
+    "int main(void) {\n#pragma xmp loop on t[i]\nfor (int i = -1; i < 3; i++) a[3] = 1;\n}":
+        r"m\.c:9:\d+: error: the indices -1\.\.2 of dimension 1 of template `t`, which has 0\.\.19",
+    "#pragma xmp template u[8]\n#pragma xmp distribute u[block(4 - 4)] onto p":
+        r"m\.c:9:\d+: error: .*block\(4 - 4\) has blocks of less than one index",
     "int main(void) {\n#pragma xmp gmove\na[0:3] = b[2][0:4];\n}":
         r"m\.c:10:\d+: error: the left side of gmove has \[3\], and the right side \[4\]",
 }  # fmt: skip

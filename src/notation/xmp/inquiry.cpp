@@ -41,6 +41,7 @@ int format_of(const xmp_template& t, int d) { return t.division[d].format; }
 // The indices of a block; of a dimension that is not divided, all.
 int block_of(const xmp_template& t, const Template& made, int d) {
   if (format_of(t, d) == XMP_GBLOCK) return -1;
+  if (format_of(t, d) == XMP_BLOCK && t.division[d].width > 0) return static_cast<int>(t.division[d].width);
   return static_cast<int>(made.on[d] < 0 ? t.extent[d] : made.axes[d].width());
 }
 

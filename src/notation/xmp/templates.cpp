@@ -58,11 +58,12 @@ Axis cut_axis(const xmp_template& t, int d, int pieces, const char* place) {
 
 Axis axis_of(const xmp_template& t, int d, int pieces, const char* place) {
   const xmp_division& division = t.division[d];
-  if (division.format == XMP_BLOCK) return Axis::block(t.extent[d], pieces);
+  if (division.format == XMP_BLOCK && division.width == 0) return Axis::block(t.extent[d], pieces);
   if (division.format == XMP_GBLOCK) return cut_axis(t, d, pieces, place);
   if (division.width < 1)
-    end_job(1, "%s: cyclic(%ld) in dimension %d of template %s; the width must be positive", place, division.width,
-            d + 1, t.name);
+    end_job(1, "%s: %s(%ld) in dimension %d of template %s; the width must be positive", place,
+            division.format == XMP_BLOCK ? "block" : "cyclic", division.width, d + 1, t.name);
+  if (division.format == XMP_BLOCK) return Axis::block(t.extent[d], pieces, division.width);
   return Axis::cyclic(t.extent[d], pieces, division.width);
 }
 

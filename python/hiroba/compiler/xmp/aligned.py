@@ -287,6 +287,10 @@ def mapping(
 ) -> Mapping | None:
     axes, offsets = [-1] * len(sources), ["0"] * len(sources)
     taken: set[int] = set()
+    twice = next((s for s in sources if s not in ("*", ":", "") and sources.count(s) > 1), None)
+    if twice is not None:
+        xmp.error(directive, f"`{twice}` is the index of several dimensions", "give each an index of its own")
+        return None
     for d, source in enumerate(sources):
         if source in ("*", ""):
             continue

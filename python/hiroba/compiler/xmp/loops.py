@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from ..core.counted import assigned_names, declared_names, identifiers, read_for
+from ..core.counted import REAL, Counted, assigned_names, assignments, declared_names, identifiers, read_for
 from ..core.found import Directive
 from ..core.shared import PREFIX, Anchor
 from ..core.source import HASH_LINE, Node, text_of, walk
@@ -169,6 +169,8 @@ class Lowered:
                     node.start_byte, f"a loop on a template {counted}", "write for (i = a; i < b; i++)"
                 )
                 return False
+            if not self._counts(node, counted):
+                return False
             axis, offset = wanted.pop(name)
             prefix = f"{PREFIX}{self.number}_{len(self.loops)}_"
             self.loops.append(Shared(node, counted, axis, offset, len(self.loops), prefix))
@@ -186,6 +188,20 @@ class Lowered:
             self.xmp.error(self.directive, text, "put the directive above the first loop that is shared")
             return False
         return True
+
+    def _counts(self, loop: Node, counted: Counted) -> bool:
+        """Reports a variable that is no integer, or that the body changes."""
+        declared = self.xmp.declared
+        kind, own = declared.type_of(counted.variable), declared.denoted(counted.variable)
+        changed = [declared.denoted(each) for each in assignments(body_of(loop)) if each.type == "identifier"]
+        if kind is not None and kind.base in REAL:
+            what, remedy = f"has the variable `{counted.name}` of type {kind.base}", "count with an integer"
+        elif own is not None and own in changed:
+            what, remedy = f"changes `{counted.name}` in its body", "write continue, or a condition around statements"
+        else:
+            return True
+        self.xmp.source.error(loop.start_byte, f"a loop on a template {what}", remedy)
+        return False
 
     def _here(self) -> str:
         """Returns a condition where subscripts are constant: only their owner does iterations."""

@@ -23,10 +23,10 @@ def reflect(xmp: Xmp, directive: Directive) -> None:
     found = re.match(r"width\s*\(", rest, re.IGNORECASE)
     end = matching(rest, found.end() - 1) if found is not None else -1
     widths = split_list(rest[found.end() : end - 1]) if found is not None and end > 0 else []
-    clauses = xmp.clauses(directive, rest[end:].strip() if end > 0 else rest)
     if not any(arguments):
         xmp.error(directive, f"#pragma xmp {directive.name} names no array", f"write {directive.name}(a)")
         return
+    clauses = xmp.clauses(directive, rest[end:].strip() if end > 0 else rest)
     calls = []
     for name in arguments:
         array = known_array(xmp, directive, name.strip())
@@ -78,7 +78,8 @@ def narrow(xmp: Xmp, directive: Directive, array: Aligned, widths: list[str]) ->
         low, high = (xmp.folded(each, at) for each in given[1:-1].rsplit(", ", 1)[0].split(", "))
         has = [xmp.folded(each, at) for each in array.shadow[d]]
         message = f"the width {text.strip()} is more than shadow {':'.join(array.shadow[d])} of {array.name}"
-        out.append(asserted(f"(({low}) <= ({has[0]}) && ({high}) <= ({has[1]}))", message))
+        fits = f"((uint64_t)({low}) <= (uint64_t)({has[0]}) && (uint64_t)({high}) <= (uint64_t)({has[1]}))"
+        out.append(asserted(fits, message))
     return out
 
 

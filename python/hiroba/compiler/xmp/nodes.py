@@ -11,7 +11,7 @@ from ..core.text import quoted, split_list
 from .coarrays import directive_names
 from .part import Xmp
 from .sections import Codimensions
-from .words import NO_NODES, Nodes
+from .words import NO_NODES, Nodes, by_name
 
 
 def coarray(xmp: Xmp, directive: Directive) -> None:
@@ -33,8 +33,7 @@ def coarray(xmp: Xmp, directive: Directive) -> None:
 
 
 def nodes(xmp: Xmp, directive: Directive) -> None:
-    words = directive.words
-    for each in split_list(words):
+    for each in (part for words in by_name(directive.words) for part in split_list(words)):
         found = re.match(r"(\w+)\s*([\[(].*?)\s*(?:=\s*(.*))?$", each, re.DOTALL)
         brackets = xmp.brackets_of(found[2]) if found is not None else None
         if found is None or brackets is None or "" in brackets:
@@ -47,7 +46,17 @@ def node_array(xmp: Xmp, directive: Directive, name: str, round_: bool, extents:
     scope = xmp.scope_of(directive)
     place = xmp.place(directive)
     variable = f"{PREFIX}nodes_{name}"
-    values = ", ".join("0" if e == "*" else xmp.expression(directive, e) for e in extents)
+    anchor = xmp.anchor(directive)
+    counts = [None if e == "*" else xmp.known(e, anchor) for e in extents]
+    if any(each is not None and each < 1 for each in counts):
+        xmp.error(directive, f"node array `{name}` has a dimension without nodes", "write * for what the others leave")
+        return
+    end = scope.end_byte if scope is not None else len(xmp.source.text)
+    if any(each.name == name and each.end == end for each in xmp.nodes):
+        xmp.source.error(directive.place(name), f"node array `{name}` is declared already", "give it another name")
+        return
+    # 0 stands for `*`.
+    values = ", ".join("0" if e == "*" else f"{xmp.expression(directive, e)} ?: -1" for e in extents)
     before, parent = "", ""
     if of == "**":
         parent = ", .of = (const xmp_node_reference*)1"  # XMP_ALL_NODES
@@ -63,9 +72,6 @@ def node_array(xmp: Xmp, directive: Directive, name: str, round_: bool, extents:
     )
     declared = f"static xmp_nodes {variable};"
     text = declared + (define if scope is not None else at_start(f"nodes_{name}", define))
-    end = scope.end_byte if scope is not None else len(xmp.source.text)
-    anchor = xmp.anchor(directive)
-    counts = [None if e == "*" else xmp.known(e, anchor) for e in extents]
     xmp.nodes.append(Nodes(name, directive.at, end, extents, round_, counts))
     xmp.write(directive, text)
 

@@ -72,15 +72,19 @@ def is_moved(xmp: Xmp, node: Node) -> bool:
 
 def index_of(xmp: Xmp, index: Node) -> tuple[int, int] | None:
     """Returns the entity of a variable, and the number that is added to it."""
-    index = bare(index)
-    added, here = 0, Anchor(index, index.start_byte)
-    if index.type == "binary_expression":
+    index, added = bare(index), 0
+    while index.type == "binary_expression":
         left, right = index.child_by_field_name("left"), index.child_by_field_name("right")
         sign = {"+": 1, "-": -1}.get(text_of(index.child_by_field_name("operator")))
-        number = value_of(xmp.declared, right, here)
-        if left is None or sign is None or number is None:
+        number, first = value_of(xmp.declared, right), value_of(xmp.declared, left)
+        if left is None or right is None or sign is None:
             return None
-        index, added = bare(left), sign * number
+        if number is not None:
+            index, added = bare(left), added + sign * number
+        elif first is not None and sign == 1:
+            index, added = bare(right), added + first
+        else:
+            return None
     denoted = xmp.declared.denoted(index) if index.type == "identifier" else None
     return (denoted.entity.at, added) if denoted is not None else None
 

@@ -14,7 +14,7 @@ from ..core.source import Source, one_line
 from ..core.text import asserted, quoted, split_list
 from .references import count
 from .sections import lift
-from .words import Template, XmpWords, number_or
+from .words import Template, XmpWords, by_name, number_or
 
 FORMATS = {"block": "XMP_BLOCK", "cyclic": "XMP_CYCLIC", "gblock": "XMP_GBLOCK", "*": "XMP_NOT_DISTRIBUTED"}
 MAX_DIMS = 7
@@ -38,8 +38,7 @@ def known_template(xmp: XmpWords, directive: Directive, name: str) -> Template |
 
 
 def template(xmp: XmpWords, directive: Directive) -> None:
-    words = directive.words
-    for each in split_list(words):
+    for each in (part for words in by_name(directive.words) for part in split_list(words)):
         found = re.fullmatch(r"(\w+)\s*([\[(].*)", each.strip(), re.DOTALL)
         parts = xmp.in_c_order(found[2]) if found is not None else None
         if found is None or not parts or len(parts) > MAX_DIMS:
@@ -59,6 +58,10 @@ def template(xmp: XmpWords, directive: Directive) -> None:
         scope = xmp.scope_of(directive)
         end = scope.end_byte if scope is not None else len(xmp.source.text)
         in_block = scope is not None
+        if any(each.name == found[1] and each.end == end for each in xmp.templates):
+            text = f"template `{found[1]}` is declared already"
+            xmp.source.error(directive.place(found[1]), text, "give it another name")
+            return
         made = Template(
             found[1],
             directive.at,
@@ -87,7 +90,12 @@ def bounds(xmp: XmpWords, directive: Directive, part: str, round_: bool) -> tupl
 
 
 def distribute(xmp: XmpWords, directive: Directive) -> None:
-    found = re.fullmatch(r"(\w+)\s*([\[(].*?)\s*\bonto\s+(\w+)", directive.words.strip(), re.DOTALL | re.IGNORECASE)
+    for words in by_name(directive.words):
+        distribute_one(xmp, directive, words)
+
+
+def distribute_one(xmp: XmpWords, directive: Directive, words: str) -> None:
+    found = re.fullmatch(r"(\w+)\s*([\[(].*?)\s*\bonto\s+(\w+)", words.strip(), re.DOTALL | re.IGNORECASE)
     parts = xmp.in_c_order(found[2]) if found is not None else None
     if found is None or not parts:
         xmp.error(directive, "cannot read this distribution", "write distribute t[block][cyclic(2)][*] onto p")
@@ -129,7 +137,7 @@ class Format:
     """How a dimension is divided."""
 
     word: str
-    width: str  # of cyclic, in C; of gblock the array of sizes as written
+    width: str  # of cyclic and block(n), in C; of gblock the array of sizes as written
     division: str  # C
 
     @property
@@ -140,15 +148,15 @@ class Format:
 def format_of(xmp: XmpWords, directive: Directive, text: str) -> Format | None:
     found = re.fullmatch(r"(\*|block|cyclic|gblock)\s*(?:\((.*)\))?", text, re.DOTALL | re.IGNORECASE)
     word = found[1].lower() if found is not None else ""
-    if found is None or (word == "block" and found[2]) or (word == "gblock" and not found[2]):
-        xmp.error(
-            directive, f"`{text}` is no format of a distribution", "write block, cyclic, cyclic(n), gblock(sizes) or *"
-        )
+    if found is None or (word == "*" and found[2]) or (word == "gblock" and not found[2]):
+        remedy = "write block, block(n), cyclic, cyclic(n), gblock(sizes) or *"
+        xmp.error(directive, f"`{text}` is no format of a distribution", remedy)
         return None
-    width = found[2].strip() if found[2] else "1"
+    width = found[2].strip() if found[2] else "1" if word == "cyclic" else ""
     if word != "gblock":
-        width = xmp.expression(directive, width) if found[2] else "1"
-        return Format(word, width, f"{{{FORMATS[word]}, {width}, (void*)0, 0, 0}}")
+        width = xmp.expression(directive, width) if width else ""
+        number = f"({width}) < 1 ? -1 : ({width})" if word == "block" and width else width or "0"
+        return Format(word, width, f"{{{FORMATS[word]}, {number}, (void*)0, 0, 0}}")
     if width == "*":
         return Format(word, width, f"{{{FORMATS[word]}, 0, (void*)0, 0, 0}}")
     fragment = xmp.fragment(directive, width)
@@ -156,7 +164,7 @@ def format_of(xmp: XmpWords, directive: Directive, text: str) -> Format | None:
         return None
     lowering, node = fragment
     kind, sizes = lowering.reader.type_of(node), lowering.render(node)
-    if kind is None or kind.derived not in ((ARRAY,), (POINTER,)):
+    if kind is None or kind.derived not in ((ARRAY,), (POINTER,)) or re.search(r"\b(double|float)\b", kind.base):
         xmp.error(directive, f"`{width}` in gblock is no array of integers", "name one: int m[4], one size per node")
         return None
     many = f"(int64_t)(sizeof {sizes} / sizeof *{sizes})" if kind.derived == (ARRAY,) else "XMP_REST"
@@ -176,8 +184,8 @@ def define(xmp: XmpWords, directive: Directive, made: Template) -> str:
     )
     checks = []
     for d, (word, width) in enumerate(zip(made.formats, made.widths, strict=True)):
-        if word == "cyclic":
-            words = f"cyclic({width}) has blocks of less than one index"
+        if word in ("block", "cyclic") and width:
+            words = f"{word}({width}) has blocks of less than one index"
             checks.append(asserted(f"(({xmp.folded(width, anchor)}) >= 1)", words))
         if not is_open[d]:
             words = f"dimension {d + 1} of template {made.name} has no index"
@@ -226,7 +234,13 @@ def fixed_divisions(xmp: XmpWords, directive: Directive, made: Template, texts: 
         made_of = format_of(xmp, directive, text)
         if made_of is None:
             return None
-        if made_of.word != made.formats[d] or made_of.is_open:
+        is_other = made_of.word != made.formats[d] or made_of.is_open
+        if made_of.word != "gblock" and made_of.width != made.widths[d]:
+            values = [xmp.known(width, xmp.anchor(directive)) for width in (made_of.width, made.widths[d])]
+            is_other = (
+                is_other or not made_of.width or not made.widths[d] or (None not in values and len(set(values)) > 1)
+            )
+        if is_other:
             message = f"`{text}` is given for a dimension of `{made.name}` that is distributed by {made.shown(d)}"
             xmp.error(directive, message, "repeat the format of distribute; only gblock(*) gets its sizes here")
             return None

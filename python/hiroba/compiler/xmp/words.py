@@ -50,7 +50,7 @@ class Template:
     known: list[tuple[int | None, int | None]]  # lower and extent, as far as the compiler knows them
     later: bool = False  # template_fix gives its extents, or sizes of gblock
     formats: list[str] = field(default_factory=list)  # "block", "cyclic", "gblock", "*"; none before distribute
-    widths: list[str] = field(default_factory=list)  # of gblock the array of sizes
+    widths: list[str] = field(default_factory=list)  # in C; "" of equal blocks; of gblock the array of sizes
     divisions: list[str] = field(default_factory=list)  # C for each dimension
     onto: str = ""
 
@@ -64,7 +64,8 @@ class Template:
 
     def shown(self, d: int) -> str:
         """Returns the format of a dimension, for messages."""
-        return self.formats[d] + (f"({self.widths[d]})" if self.widths[d] != "1" else "")
+        plain = {"block": "", "cyclic": "1", "*": ""}.get(self.formats[d])
+        return self.formats[d] + (f"({self.widths[d]})" if self.widths[d] != plain else "")
 
 
 @dataclass
@@ -75,6 +76,14 @@ class Clauses:
     from_: str = NO_NODES
     trylock: str = ""
     id: str = ""  # of async(id)
+
+
+def by_name(words: str) -> list[str]:
+    """`[block] onto p :: t, u` is `t[block] onto p` and `u[block] onto p`."""
+    of_all, sign, names = words.strip().partition("::")
+    if not sign or not of_all.startswith(("[", "(")):
+        return [words]
+    return [name.strip() + of_all for name in names.split(",")]
 
 
 def number_or(value: int | None, text: str) -> str:
@@ -201,11 +210,12 @@ class XmpWords(Part):
         for d, (begin, length, step) in enumerate(ranges):
             anchor, extent = self.anchor(directive), nodes.counts[d]
             first, many, by = (self.known(each, anchor) for each in (begin, length, step))
-            if extent is None or first is None:
+            if first is None:
                 continue
             last = first + ((many or 1) - 1) * (by or 1)
-            if not (0 <= first < extent and 0 <= last < extent):
-                words = f"0..{extent - 1}" if not round_ else f"(1:{extent})"
+            if min(first, last) < 0 or (extent is not None and max(first, last) >= extent):
+                least, most = (1, extent) if round_ else (0, extent - 1 if extent is not None else None)
+                words = f"{least}..{'' if most is None else most}"
                 text = f"`{text.strip()}` leaves dimension {d + 1} of node array `{nodes.name}`, which has {words}"
                 remedy = "name nodes that are there"
                 if many is not None and by not in (None, 1) and not round_:
