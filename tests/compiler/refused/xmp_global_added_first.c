@@ -11,3 +11,5 @@ int main(void) {
 #pragma xmp loop on t[i]
   for (int i = 2; i < 20; i++) a[i] = a[-3 + i + 1];
 }
+// expected: 12:41: this subscript of `a` is 2 before what the node of the iteration has, and the shadow there is 1
+// remedy: write #pragma xmp shadow a, and reflect, or move the data by gmove

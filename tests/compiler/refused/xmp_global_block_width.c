@@ -12,3 +12,5 @@ double a[20], m[20][20];
 int main(void) {
 #pragma xmp template_fix[block(5)] z[20]
 }
+// expected: 13:1: `block(5)` is given for a dimension of `z` that is distributed by block(4)
+// remedy: repeat the format of distribute; only gblock(*) gets its sizes here

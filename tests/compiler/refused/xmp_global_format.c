@@ -11,4 +11,4 @@ double a[100], c[100];
 #pragma xmp distribute v[blocks(3)] onto p
 int main(void) { return 0; }
 // expected: 11:1: `blocks(3)` is no format of a distribution
-// remedy: write block, cyclic, cyclic(n), gblock(sizes) or *
+// remedy: write block, block(n), cyclic, cyclic(n), gblock(sizes) or *

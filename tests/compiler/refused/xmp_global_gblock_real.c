@@ -10,3 +10,5 @@ double a[20], m[20][20];
 double sizes[2] = {10, 10};
 #pragma xmp template g[20]
 #pragma xmp distribute g[gblock(sizes)] onto p
+// expected: 12:1: `sizes` in gblock is no array of integers
+// remedy: name one: int m[4], one size per node

@@ -8,3 +8,5 @@ double a[20], m[20][20];
 #pragma xmp align a[i] with t[i]
 #pragma xmp shadow a[1]
 #pragma xmp align m[i][i] with u[i][i]
+// expected: 10:1: `i` is the index of several dimensions
+// remedy: give each an index of its own

@@ -14,3 +14,5 @@ int main(void) {
     i++;
   }
 }
+// expected: 12:3: a loop on a template changes `i` in its body
+// remedy: write continue, or a condition around statements

@@ -11,3 +11,5 @@ int main(void) {
 #pragma xmp loop on t[x]
   for (double x = 0; x < 20; x++) a[0] = x;
 }
+// expected: 12:3: a loop on a template has the variable `x` of type double
+// remedy: count with an integer

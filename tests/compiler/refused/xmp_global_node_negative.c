@@ -12,3 +12,5 @@ int main(void) {
   {
   }
 }
+// expected: 11:1: `p[-1]` leaves dimension 1 of node array `p`, which has 0..
+// remedy: name nodes that are there

@@ -8,3 +8,5 @@ double a[20], m[20][20];
 #pragma xmp align a[i] with t[i]
 #pragma xmp shadow a[1]
 #pragma xmp nodes p[3]
+// expected: 10:19: node array `p` is declared already
+// remedy: give it another name

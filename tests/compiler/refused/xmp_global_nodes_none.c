@@ -8,3 +8,5 @@ double a[20], m[20][20];
 #pragma xmp align a[i] with t[i]
 #pragma xmp shadow a[1]
 #pragma xmp nodes z[4 - 4]
+// expected: 10:1: node array `z` has a dimension without nodes
+// remedy: write * for what the others leave

@@ -8,3 +8,5 @@ double a[20], m[20][20];
 #pragma xmp align a[i] with t[i]
 #pragma xmp shadow a[1]
 #pragma xmp template t[5]
+// expected: 10:22: template `t` is declared already
+// remedy: give it another name

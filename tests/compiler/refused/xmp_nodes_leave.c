@@ -13,5 +13,5 @@ int main(void) {
 #pragma xmp task on q(2,1:3)
   a[0] = 1;
 }
-// expected: 13:1: `q(2,1:3)` leaves dimension 2 of node array `q`, which has (1:2)
+// expected: 13:1: `q(2,1:3)` leaves dimension 2 of node array `q`, which has 1..2
 // remedy: name nodes that are there

@@ -56,7 +56,7 @@ def node_array(xmp: Xmp, directive: Directive, name: str, round_: bool, extents:
         xmp.source.error(directive.place(name), f"node array `{name}` is declared already", "give it another name")
         return
     # 0 stands for `*`.
-    values = ", ".join("0" if e == "*" else f"{xmp.expression(directive, e)} ?: -1" for e in extents)
+    values = ", ".join("0" if e == "*" else f"__extension__(({xmp.expression(directive, e)}) ?: -1)" for e in extents)
     before, parent = "", ""
     if of == "**":
         parent = ", .of = (const xmp_node_reference*)1"  # XMP_ALL_NODES
