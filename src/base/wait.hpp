@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -53,27 +54,56 @@ inline void futex_wake_all(std::atomic<uint32_t>& word) {
 
 // Runs the first two stages of a wait: a number of spins, then yields, for at least `yielding` seconds. step() returns
 // false when the caller should sleep in the kernel.
+//
+// A yield that takes a time slice has given the core to a process that computes. On a core that others use, too, a
+// waiter that spins uses up its share, and then waits for theirs; one that sleeps runs as soon as it is woken. So long
+// waits, those with `yielding`, sleep at once for a while after that, for longer each time that they find it so again.
 class Backoff {
  public:
   explicit Backoff(int spins, double yielding = 0, int yields = 64)
       : spins_(spins), yields_(yields), yielding_(yielding) {}
   bool step() {
-    if (count_ < spins_) return ++count_, cpu_relax(), true;
-    if (count_ >= spins_ + yields_ && !go_on_yielding()) return false;
+    const bool yields = count_ >= spins_;
+    if (yielding_ > 0 && (count_ == 0 || yields) && is_crowded()) return false;
     ++count_;
-    sched_yield();
-    return true;
+    if (!yields) return cpu_relax(), true;
+    if (yielding_ > 0) return yield_for_long();
+    return count_ <= spins_ + yields_ && (sched_yield(), true);
   }
 
  private:
-  bool go_on_yielding() {
-    if (yielding_ == 0) return false;
-    const double now = seconds_now();
-    if (since_ == 0) since_ = now;
-    return now - since_ < yielding_;
+  static constexpr double time_slice = 5e-4, shortest = 0.1, longest = 3.2;
+  // Of all waits of this process. `until` is 0 if its cores are its own; `lasts`: from the last time that they were
+  // not.
+  static inline std::atomic<double> crowded_until{0}, crowded_lasts{0}, crowded_ended{0};
+
+  static bool is_crowded() {
+    const double until = crowded_until.load(std::memory_order_relaxed);
+    if (until == 0) return false;
+    if (seconds_now() < until) return true;
+    crowded_until.store(0, std::memory_order_relaxed);
+    crowded_ended.store(until, std::memory_order_relaxed);
+    return false;
   }
+
+  static void note_crowd(double now) {
+    const bool again = now - crowded_ended.load(std::memory_order_relaxed) < shortest;
+    const double lasts = again ? std::min(2 * crowded_lasts.load(std::memory_order_relaxed), longest) : shortest;
+    crowded_lasts.store(lasts, std::memory_order_relaxed);
+    crowded_until.store(now + lasts, std::memory_order_relaxed);
+  }
+
+  bool yield_for_long() {
+    const double begin = seconds_now();
+    if (began_ == 0) began_ = begin;
+    if (count_ > spins_ + yields_ && begin - began_ >= yielding_) return false;
+    sched_yield();
+    if (const double now = seconds_now(); now - begin > time_slice) note_crowd(now);
+    return true;
+  }
+
   int spins_, yields_, count_ = 0;
-  double yielding_, since_ = 0;
+  double yielding_, began_ = 0;
 };
 
 // Returns the number of spins when `busy` threads compete for `cpus` CPUs.

@@ -1,7 +1,9 @@
 #include "base/wait.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
+#include <atomic>
 #include <thread>
 #include <vector>
 
@@ -22,6 +24,41 @@ TEST(SignalSafeLock, ExcludesAlsoWithMoreThreadsThanCores) {
     });
   for (std::thread& thread : pool) thread.join();
   EXPECT_EQ(120000, counter);
+}
+
+// Runs on one CPU, with another thread that computes there.
+class CrowdedCore : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(0, sched_getaffinity(0, sizeof all_, &all_));
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    for (int cpu = 0; CPU_COUNT(&one) == 0; ++cpu)
+      if (CPU_ISSET(cpu, &all_)) CPU_SET(cpu, &one);
+    ASSERT_EQ(0, sched_setaffinity(0, sizeof one, &one));
+    other_ = std::thread([this] {
+      while (!stops_) continue;
+    });
+  }
+  void TearDown() override {
+    stops_ = true;
+    other_.join();
+    sched_setaffinity(0, sizeof all_, &all_);
+  }
+
+ private:
+  cpu_set_t all_;
+  std::atomic<bool> stops_{false};
+  std::thread other_;
+};
+
+TEST_F(CrowdedCore, ALongWaitSleepsAtOnceAndAShortOneSpins) {
+  constexpr double yielding = 30;
+  const double start = seconds_now();
+  for (Backoff first(0, yielding); first.step();) continue;
+  EXPECT_LT(seconds_now() - start, yielding / 2);
+  EXPECT_FALSE(Backoff(1000, yielding).step());
+  EXPECT_TRUE(Backoff(1000).step());
 }
 
 TEST(Futex, AWaitEndsInTimeWhenNobodyWakes) {
