@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"  # that of the library, which is compared at the start
 
 MODULES = ("job", "arrays", "parallel", "collectives", "whole", "fourier", "tasks", "files", "linear", "solvers", "mpi")
+OTHER_NAMES = dict.fromkeys(("from_file", "open", "memmap"), "hiroba.load(path)")  # that programs may try
 OTHER = ("commands", "compiler", "devices", "notebook", "preload", "report")  # parts of the package that start no job
 
 
@@ -63,6 +64,8 @@ def instead_of(name: str) -> str:
     import difflib
 
     here = globals()
+    if name in OTHER_NAMES:
+        return f"{OTHER_NAMES[name]} does this"
     if hasattr(here["Array"], name):
         return f"arrays have it: A.{name}"
     near = difflib.get_close_matches(name, here["__all__"], 1)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
 import numpy as np
@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # which takes as long to import as all that is here
 __all__ = ["Array", "array", "empty", "from_function", "full", "is_shared", "ones", "zeros"]
 
 MOST_ELEMENTS = 1 << 63
+MOST_AXES = 64  # of NumPy
 HOMES = {"fixed": 0, "first-touch": 1, "migrating": 2}
 Split = int | None | Sequence[int]
 
@@ -138,8 +139,8 @@ class Array(Base):
     def redistribute(self, split: Split = 0, on: int = 0) -> None:
         """Divides the array in another way, with its contents; see zeros(). Collective, and a barrier.
 
-        Errors: ValueError for a division that does not fit the shape, or the ranks; Error if this is a view, or in
-        private memory."""
+        Errors: ValueError for a division that does not fit the shape, or the ranks; TypeError for one that is not of
+        integers; Error if this is a view, or in private memory."""
         array = self._whole("redistribute")
         div, count = division(array.shape, split, on, "redistribute")
         library.sms_redistribute_on(array.address, (ctypes.c_int * (len(div) + 1))(*div, -1), on, count)
@@ -300,8 +301,10 @@ def division(shape: tuple[int, ...], split: Split, on: int, call: str) -> tuple[
         axis %= len(shape)
         parts = [1] * len(shape)
         parts[axis] = min(ranks, max(1, shape[axis]))
-    else:
+    elif isinstance(split, Iterable) and all(isinstance(n, SupportsIndex) for n in split):
         parts = [int(n) for n in split]
+    else:
+        raise TypeError(f"{call}: split={split!r}; an axis, the number of parts along each axis, or None")
     if len(parts) != len(shape):
         raise ValueError(f"{call}: split={tuple(parts)} has {len(parts)} numbers, and shape {shape} {len(shape)}")
     if any(not 1 <= n <= max(1, of) for n, of in zip(parts, shape, strict=True)):
@@ -324,7 +327,11 @@ def value_bytes(dtype: np.dtype) -> int | None:
 
 def shape_of(shape: Any) -> tuple[int, ...]:
     given = (shape,) if isinstance(shape, SupportsIndex) else shape
+    if not isinstance(given, Iterable) or not all(isinstance(n, SupportsIndex) for n in given):
+        raise TypeError(f"shape {shape!r}; an integer, or a tuple of integers")
     out = tuple(int(n.__index__()) for n in given)
+    if len(out) > MOST_AXES:
+        raise ValueError(f"shape with {len(out)} axes; arrays of NumPy have at most {MOST_AXES}")
     if any(n < 0 for n in out):
         raise ValueError(f"shape {out} has a negative number")
     if any(n >= MOST_ELEMENTS for n in out):
@@ -341,8 +348,9 @@ def zeros(
     None: all is on rank `on`. homes: "fixed", "first-touch" or "migrating" (docs/homes.md). on: the first of the
     ranks that have it. name: for messages; otherwise they say the line.
 
-    Errors: TypeError for elements that are Python objects, or have no length, as "U"; ValueError for a negative shape,
-    a split that does not fit it, or the ranks, and an unknown word for homes. Shapes that differ between ranks, and
+    Errors: TypeError for elements that are Python objects, or have no length, as "U", and a shape or split that is not
+    of integers; ValueError for a shape that is negative or too large, a split that does not fit it, or the ranks, and
+    an unknown word for homes. Shapes that differ between ranks, and
     more memory than there is, end the job with a message."""
     lengths, kind = shape_of(shape), np.dtype(dtype)
     if kind.hasobject:
@@ -351,6 +359,10 @@ def zeros(
         raise TypeError(f"dtype {kind} has elements of no bytes; say how long they are, as in 'U10'")
     if homes is not None and homes not in HOMES:
         raise ValueError(f"homes={homes!r}; one of {', '.join(HOMES)}")
+    if math.prod(max(1, n) for n in lengths) * kind.itemsize >= MOST_ELEMENTS:
+        raise ValueError(f"shape {lengths} with elements of {kind.itemsize} bytes; an array has less than 2^63 bytes")
+    if not isinstance(name, str):
+        raise TypeError(f"name={name!r}; a text")
     div, count = division(lengths, split, on, "split")
     place, dim = calling_place(), table.folded(lengths)
     c_dim, c_div = (ctypes.c_int64 * (len(dim) + 1))(*dim, -1), (ctypes.c_int64 * (len(dim) + 1))(*div, -1)

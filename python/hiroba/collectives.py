@@ -284,6 +284,15 @@ def on_rank(root: int, function: Callable[[], Any]) -> Any:
     return out
 
 
+def same_on_all(array: np.ndarray, call: str) -> None:
+    """Raises ValueError on all ranks if they give different shared arrays, or different sections of one."""
+    whole = table.of(array, call)
+    about = hash((address_of(array), array.shape, array.strides)) >> 1  # the same on all ranks, of which none is 2^63
+    least, other = allreduce(np.array([about, -about]), "min").tolist()
+    if least != -other:
+        raise ValueError(f"{call}: ranks give different arrays, or sections: this one {array.shape} of {whole.name}")
+
+
 def iallgather(value: Any) -> Request:
     """Returns an array with the values of all ranks along a new first axis, of `size` elements.
 

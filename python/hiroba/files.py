@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hiroba import boxes, table
+from hiroba import boxes
 from hiroba.arrays import Array, zeros
-from hiroba.collectives import on_rank
+from hiroba.collectives import on_rank, same_on_all
 from hiroba.job import rank, size
 from hiroba.parallel import barrier
 from hiroba.whole import fetched
@@ -30,9 +30,9 @@ def load(path: str | os.PathLike[str], dataset: str = "data", **how: Any) -> Arr
     """Makes an array of a file; each rank reads its part. The rest is as for zeros(). Collective.
     dataset: in HDF5 (.h5, .hdf5), which h5py reads. The package zarr reads folders of Zarr (.zarr).
 
-    Errors: OSError if the file cannot be read; ValueError if it is none of its kind; TypeError if it has Python
-    objects; ImportError without h5py, or zarr; else as of zeros()."""
-    file = path_of(path)
+    Errors: OSError if the file cannot be read; ValueError if it is none of its kind, or ranks give different
+    files; TypeError if it has Python objects; ImportError without h5py, or zarr; else as of zeros()."""
+    file = path_of(path, "load")
     if file.suffix in HDF5:
         return load_hdf5(file, dataset, how)
     if file.suffix == ZARR:
@@ -51,10 +51,13 @@ def load(path: str | os.PathLike[str], dataset: str = "data", **how: Any) -> Arr
     return out
 
 
-def path_of(path: str | os.PathLike[str]) -> pathlib.Path:
+def path_of(path: str | os.PathLike[str], call: str) -> pathlib.Path:
     import pathlib  # a tenth of the time that it takes to import hiroba
 
-    return pathlib.Path(path)
+    file = pathlib.Path(path)
+    if file != (of_first := on_rank(0, lambda: file)):
+        raise ValueError(f"{call}: ranks give different files: rank 0 {of_first}, rank {rank} {file}")
+    return file
 
 
 def header(file: pathlib.Path) -> tuple[Any, ...]:
@@ -72,10 +75,10 @@ def save(path: str | os.PathLike[str], array: Array, dataset: str = "data") -> N
     in HDF5 (.h5, .hdf5) the dataset is added to what the file has, and a folder of Zarr (.zarr) is replaced first.
     Collective.
 
-    Errors: Error if the array is in private memory, or a view without rows of the ranks; OSError if the file
-    cannot be written; ImportError without h5py, or zarr."""
-    table.of(array, "save")
-    file = path_of(path)
+    Errors: Error if the array is in private memory, or a view without rows of the ranks; ValueError if ranks give
+    different arrays, sections or files; OSError if the file cannot be written; ImportError without h5py, or zarr."""
+    same_on_all(array, "save")
+    file = path_of(path, "save")
     if file.suffix in HDF5:
         return save_hdf5(file, array, dataset)
     if file.suffix == ZARR:

@@ -7,7 +7,8 @@ import math
 
 import numpy as np
 
-from hiroba.arrays import Array, zeros
+from hiroba.arrays import Array, is_shared, zeros
+from hiroba.collectives import same_on_all
 from hiroba.parallel import barrier
 from hiroba.whole import fetched
 
@@ -26,6 +27,8 @@ def fft(array: np.ndarray, inverse: bool = False, split: int = 0) -> Array:
         raise ValueError(f"fft: shape {array.shape}; at least one axis, and elements")
     if array.dtype.kind not in "biufc":
         raise TypeError(f"fft: elements of type {array.dtype}; numbers or bool")
+    if is_shared(array):
+        same_on_all(array, "fft")
     kind = np.result_type(array.dtype, "c8") if array.dtype.char in "efF" else np.dtype(complex)
     if array.ndim == 1:
         return fft_of_line(array, kind, inverse)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn, SupportsIndex
 
@@ -96,7 +97,11 @@ class Single:
 
 def single(rank: int = 0) -> Single:
     """`for _ in hiroba.single(): ...`: one rank executes the body, after what all have written before, and before what
-    they do after it: there is a barrier before and one after the body. Collective."""
+    they do after it: there is a barrier before and one after the body. Collective.
+
+    Errors: ValueError if there is no such rank."""
+    if not 0 <= rank < job.size:
+        raise ValueError(f"single({rank}): the job has ranks 0..{job.size - 1}")
     return Single(rank)
 
 
@@ -113,22 +118,34 @@ def element(array: np.ndarray, index: SupportsIndex | Sequence[int], call: str) 
     return address, array.dtype.itemsize
 
 
-def fetch_add(array: np.ndarray, index: SupportsIndex | Sequence[int], value: int) -> int:
+def fitting(value: SupportsIndex, size: int, call: str) -> int:
+    """An integer as the library takes it: of as many bytes as an element, which may have a sign or not."""
+    number = operator.index(value)
+    if not -(1 << 8 * size - 1) <= number < 1 << 8 * size:
+        raise OverflowError(f"{call}: {number} does not fit in an element of {size} bytes")
+    return number
+
+
+def fetch_add(array: np.ndarray, index: SupportsIndex | Sequence[int], value: SupportsIndex) -> int:
     """Adds to an element at once, at its home, and returns what it was.
 
-    Errors: TypeError if the elements are no integers of 4 or 8 bytes; Error if the array is in private memory;
-    IndexError if there is no such element."""
+    Errors: TypeError if the elements, or the value, are no integers of 4 or 8 bytes; OverflowError if it does not fit;
+    Error if the array is in private memory; IndexError if there is no such element."""
     address, size = element(array, index, "fetch_add")
+    value = fitting(value, size, "fetch_add")
     old = library.sms_fetch_add(address, value) if size == 8 else library.sms_fetch_add32(address, value)
     return as_type(old, array.dtype)
 
 
-def compare_swap(array: np.ndarray, index: SupportsIndex | Sequence[int], expected: int, desired: int) -> int:
+def compare_swap(
+    array: np.ndarray, index: SupportsIndex | Sequence[int], expected: SupportsIndex, desired: SupportsIndex
+) -> int:
     """Writes `desired` if the element is `expected`; returns what it was.
 
-    Errors: TypeError if the elements are no integers of 4 or 8 bytes; Error if the array is in private memory;
-    IndexError if there is no such element."""
+    Errors: TypeError if the elements, or the values, are no integers of 4 or 8 bytes; OverflowError if these do not
+    fit; Error if the array is in private memory; IndexError if there is no such element."""
     address, size = element(array, index, "compare_swap")
+    expected, desired = fitting(expected, size, "compare_swap"), fitting(desired, size, "compare_swap")
     swap = library.sms_compare_swap if size == 8 else library.sms_compare_swap32
     return as_type(swap(address, expected, desired), array.dtype)
 
@@ -138,15 +155,18 @@ def atomic_load(array: np.ndarray, index: SupportsIndex | Sequence[int]) -> int:
 
     Errors: TypeError if the elements are no integers of 4 or 8 bytes; Error if the array is in private memory;
     IndexError if there is no such element."""
-    return fetch_add(array, index, 0)
+    address, size = element(array, index, "atomic_load")
+    old = library.sms_fetch_add(address, 0) if size == 8 else library.sms_fetch_add32(address, 0)
+    return as_type(old, array.dtype)
 
 
-def atomic_store(array: np.ndarray, index: SupportsIndex | Sequence[int], value: int) -> None:
+def atomic_store(array: np.ndarray, index: SupportsIndex | Sequence[int], value: SupportsIndex) -> None:
     """Writes an element at its home.
 
-    Errors: TypeError if the elements are no integers of 4 or 8 bytes; Error if the array is in private memory;
-    IndexError if there is no such element."""
+    Errors: TypeError if the elements, or the value, are no integers of 4 or 8 bytes; OverflowError if it does not fit;
+    Error if the array is in private memory; IndexError if there is no such element."""
     address, size = element(array, index, "atomic_store")
+    value = fitting(value, size, "atomic_store")
     if size == 8:
         library.sms_atomic_store(address, value)
         return

@@ -139,8 +139,10 @@ def solve(
     progress(iteration, residual) is called by all ranks; where it returns something true on any rank, all stop.
     may_fail: without convergence it returns, and does not end the job. Ends with a barrier.
 
-    Errors: ValueError for an unknown method, or another shape of b or x; Error if a or the preconditioner was freed.
-    What `progress` raises ends the job."""
+    Errors: ValueError for an unknown method, a negative `most`, or another shape of b or x; Error if a or the
+    preconditioner was freed. What `progress` raises ends the job."""
+    if most < 0:
+        raise ValueError(f"solve: most={most}; at least 0")
     out = x if a.is_vector(x) else a.vector(x)
     history = np.zeros(most + 1)
     how = solver(method, relative, most, restart)
@@ -209,8 +211,10 @@ def eigenpairs(
     preconditioner. most: steps; space, restart: vectors of the search space, and those kept at a restart.
     progress(steps, products, found, value, residual): as in solve(). Ends with a barrier.
 
-    Errors: ValueError for an unknown part, or method of the correction; Error if a or the preconditioner was freed.
-    What `progress` raises ends the job."""
+    Errors: ValueError for an unknown part, or method of the correction, or another count than 1 to the number of rows;
+    Error if a or the preconditioner was freed. What `progress` raises ends the job."""
+    if not 1 <= count <= a.shape[0]:
+        raise ValueError(f"eigenpairs: count={count} of {a.shape[0]} rows; at least 1, and at most as many")
     values, residuals = np.zeros(count, complex if general else float), np.zeros(count)
     vectors = [a.vector() for _ in range(count)]
     how = Eigen(count, number_of(PARTS, part, "part"), (target.real, target.imag), general, harmonic)

@@ -11,7 +11,7 @@ import numpy as np
 
 from hiroba import table
 from hiroba.arrays import Array
-from hiroba.collectives import Operation, allgather, allreduce, alltoall, exscan, type_of
+from hiroba.collectives import Operation, allgather, allreduce, alltoall, exscan, same_on_all, type_of
 from hiroba.job import size
 from hiroba.parallel import barrier
 
@@ -19,7 +19,7 @@ __all__ = ["apply", "dot", "max", "mean", "min", "norm", "sort", "sum"]
 
 
 def part_of(array: Array, call: str) -> np.ndarray:
-    table.of(array, call)
+    same_on_all(array, call)
     return np.asarray(array.local)
 
 

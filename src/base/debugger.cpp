@@ -30,7 +30,6 @@ namespace {
 
 Debugging wanted;
 int this_rank = 0;
-const char* (*line_of_python)() = nullptr;
 std::atomic<bool> stopping{false};  // one thread waits for the debugger; the others stop with the process
 
 // Its exit status is 0 if gdb is in a visible window, 1 if it is in the tmux session "hiroba", 2 if there is nowhere to
@@ -72,7 +71,7 @@ struct PythonPlace {
   bool known = false;
 
   explicit PythonPlace(std::string_view what) {
-    const char* const line = line_of_python == nullptr ? nullptr : line_of_python();  // "heat.py:12 (step)"
+    const char* const line = program_line();  // "heat.py:12 (step)"
     if (line == nullptr) return;
     known = true;
     const std::string_view text = line;
@@ -143,9 +142,7 @@ Status Debugging::from_option(const std::string& text, int rank, int nranks, Deb
   return {};
 }
 
-void set_debugging(const Debugging& debugging, int rank, const char* (*python_line)()) {
-  wanted = debugging, this_rank = rank, line_of_python = python_line;
-}
+void set_debugging(const Debugging& debugging, int rank) { wanted = debugging, this_rank = rank; }
 
 bool debugging() { return wanted.any_rank; }
 

@@ -17,8 +17,7 @@ struct Debugging {
   static Status from_option(const std::string& text, int rank, int nranks, Debugging& out);
 };
 
-// python_line: returns the line of a Python program that the calling thread executes, or null (interpreter.hpp).
-void set_debugging(const Debugging& debugging, int rank, const char* (*python_line)());
+void set_debugging(const Debugging& debugging, int rank);
 
 bool debugging();     // returns whether a debugger may stop any rank
 bool has_debugger();  // returns whether one follows this process

@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
 #include <iostream>
+#include <string_view>
 
 #include "base/debugger.hpp"
 #include "base/ending.hpp"
@@ -23,12 +25,23 @@ namespace {
 int log_rank = -1;
 std::atomic<uint32_t>* aborting = nullptr;
 
+const char* (*line_of_program)() = nullptr;
+
 int launcher_descriptor = -1;
 const char* launcher_word = "";
 
 std::atomic<int> finding_count{0};
 
 std::atomic<int> exit_status{-1};  // the status that exit() will return; -1: not in exit()
+
+// Returns true for texts that begin with "heat.py:12: ".
+bool begins_with_place(std::string_view text) {
+  const std::string_view word = text.substr(0, text.find(' '));
+  if (word.size() < 4 || word.back() != ':') return false;
+  const size_t colon = word.rfind(':', word.size() - 2);
+  if (colon == word.npos || colon + 2 == word.size()) return false;
+  return std::all_of(word.begin() + colon + 1, word.end() - 1, [](unsigned char c) { return std::isdigit(c) != 0; });
+}
 
 // One whole line: "hiroba: rank 2: ...".
 struct Line {
@@ -47,6 +60,16 @@ struct Line {
   void print() const {
     if (write(STDERR_FILENO, text, size) < 0) return;  // stderr is closed
   }
+  // Puts "heat.py:12: " in front of the formatted pattern, unless that begins with a place or contains this one.
+  void name_place(std::string_view line) {
+    const std::string_view place = line.substr(0, line.rfind(" (")), told(text + begin, size - begin);
+    const size_t more = place.size() + 2;
+    if (place.empty() || begins_with_place(told) || told.find(place) != told.npos || size + more >= sizeof text) return;
+    std::memmove(text + begin + more, text + begin, size + 1 - begin);
+    std::memcpy(text + begin, place.data(), place.size());
+    std::memcpy(text + begin + place.size(), ": ", 2);
+    size += more;
+  }
   size_t begin = 0;  // of the formatted pattern
 };
 
@@ -60,6 +83,10 @@ void set_reporter(int rank, std::atomic<uint32_t>* job_aborting) {
   void* frame[1];
   backtrace(frame, 1);  // loads libgcc now, so that a signal handler can print a stack
 }
+
+void set_program_line(const char* (*line)()) { line_of_program = line; }
+
+const char* program_line() { return line_of_program == nullptr ? nullptr : line_of_program(); }
 
 void log_line(const char* pattern, ...) {
   va_list arguments;
@@ -144,6 +171,7 @@ void end_job(int status, const char* pattern, ...) {
   va_start(arguments, pattern);
   Line line(pattern, arguments);
   va_end(arguments);
+  if (const char* const place = program_line(); place != nullptr) line.name_place(place);
   if (debugging() && (aborting == nullptr || *aborting == 0)) {
     line.text[line.size - 1] = '\0';
     stop_at_crash(line.text + line.begin);

@@ -12,6 +12,13 @@ namespace hiroba {
 // Sets the rank that messages name, and the job's flag that an error has been reported. Called once at start.
 void set_reporter(int rank, std::atomic<uint32_t>* job_aborting);
 
+// Sets a function that returns the line of an interpreted program which the calling thread executes, "heat.py:12
+// (step)", or null; it allocates nothing. end_job names this line, in front of texts that have no place. Called once at
+// start.
+void set_program_line(const char* (*line)());
+// Returns that line; null without an interpreter.
+const char* program_line();
+
 // Sets a message to the launcher of this process, which end_job (or tell_launcher) writes to `descriptor` with the exit
 // status for "%d". Some launchers do not end the job by themselves when a process ends with a bad status.
 void set_launcher_word(int descriptor, const char* word);

@@ -43,7 +43,10 @@ Status Collective::stop() {
 bool Collective::meantime(void* self) {
   CollectiveParts& parts = *static_cast<Collective*>(self)->parts_;
   const World& world = parts.world;
-  if (parts.questions.any() && parts.barriers.waits_here()) parts.questions.answer();
+  if (parts.barriers.waits_here()) {
+    parts.barriers.tell_long_wait();
+    if (parts.questions.any()) parts.questions.answer();
+  }
   if (world.operations == nullptr || !world.operations->any()) return false;
   const bool any = world.transport->progress();
   return world.operations->advance() || any;

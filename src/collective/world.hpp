@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/debug/whereabouts.hpp"
 #include "base/job.hpp"
 #include "base/status.hpp"
 #include "base/wait.hpp"
@@ -93,7 +94,7 @@ struct World {
     // Shows a more detailed text, once.
     template <typename What>
     void tell(const What& what) {
-      if (!told_) self_.show(std::string(what()).c_str());
+      if (!told_) self_.show((std::string(what()) + interpreted_place()).c_str());
       told_ = true;
     }
     double waited() const { return seconds_now() - start_; }

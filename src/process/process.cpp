@@ -11,6 +11,7 @@
 #include <ranges>
 
 #include "base/debug/interpreter.hpp"
+#include "base/debug/whereabouts.hpp"
 #include "base/debugger.hpp"
 #include "base/ending.hpp"
 #include "base/log.hpp"
@@ -129,7 +130,8 @@ void start_process(const char* call, std::span<Model* const> models) {
   pthread_atfork(nullptr, nullptr, [] { process().forked = true; });
   Debugging debugging;
   require(Debugging::from_option(options.text("debug"), job.rank, job.nranks, debugging));
-  set_debugging(debugging, job.rank, python_line);
+  set_debugging(debugging, job.rank);
+  set_program_line(python_line);
   stop_at_start();
   for (Model* model : models) model->begin();
 }
@@ -171,9 +173,9 @@ Memory& process_memory(const char* call) {
   Process& p = process();
   if (p.forked) {
     log_line(
-        "%s in process %d, a child that this rank has made by fork and that is no rank; only the rank itself "
+        "%s%s in process %d, a child that this rank has made by fork and that is no rank; only the rank itself "
         "may call Hiroba: let the child compute and leave by _exit(), or execute another program",
-        call, static_cast<int>(getpid()));
+        call, interpreted_place().c_str(), static_cast<int>(getpid()));
     _exit(1);
   }
   if (p.memory != nullptr) return *p.memory;

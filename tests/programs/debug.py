@@ -156,7 +156,7 @@ class DebugPython(Panes):
 
     def test_messages(self) -> None:
         """They name the line themselves. That of an exception has been left when the message comes."""
-        self.check_crash("message", 1, r"sms_unlock\(3\)", r"in debugged.py:\d+", shown='File ".*debugged.py", line')
+        self.check_crash("message", 1, r"debugged\.py:\d+: sms_unlock\(3\)", shown='File ".*debugged.py", line')
         self.check_crash("exception", 1, r"debugged\.py:\d+: IndexError: index 5000 ", shown="hiroba_fail")
 
     def test_at_the_start_and_later(self) -> None:

@@ -335,6 +335,67 @@ def sorts_on_all_ranks() -> None:
     hiroba.barrier()
 
 
+def barrier_in_a_lock() -> None:
+    with hiroba.lock(3):
+        hiroba.barrier()
+
+
+def takes_a_lock_twice() -> None:
+    with hiroba.lock(3), hiroba.lock(3):
+        pass
+
+
+def gives_a_lock_of_nobody() -> None:
+    hiroba.lock(3).__exit__(None, None, None)
+
+
+def barriers_in_two_threads() -> None:
+    if me == 1:
+        time.sleep(20)  # so that one thread is in its barrier when the other comes
+    threads = [threading.Thread(target=lambda: hiroba.barrier()) for _ in range(2)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+
+
+def no_communicator() -> None:
+    hiroba.mpi_comm()
+
+
+def sums_other_arrays() -> None:
+    hiroba.sum(A if me == 0 else A[1:])
+
+
+def saves_other_arrays() -> None:
+    hiroba.save("never.npy", A[me:])
+
+
+def loads_other_files() -> None:
+    hiroba.load(f"never{me}.npy")
+
+
+def single_on_a_rank_that_is_not_there() -> None:
+    for _ in hiroba.single(hiroba.size):
+        pass
+
+
+def more_than_64_axes() -> None:
+    hiroba.zeros((1,) * 65)
+
+
+def shape_that_is_a_text() -> None:
+    hiroba.zeros("12")
+
+
+def adds_what_does_not_fit() -> None:
+    hiroba.fetch_add(hiroba.zeros(3, "i4"), 0, 1 << 32)
+
+
+def no_eigenvalues() -> None:
+    hiroba.eigenpairs(hiroba.matrix(np.eye(4)), 0)
+
+
 def starts_programs() -> None:
     import subprocess
 

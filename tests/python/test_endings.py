@@ -120,6 +120,40 @@ class Endings(unittest.TestCase):
         where = r"rank {} is in hiroba_{}\(.*\) at endings\.py:\d+"
         self.fails("other_collectives", where.format(0, "allreduce"), where.format(1, "bcast"))
 
+    def test_misuse_of_locks_has_the_line(self) -> None:
+        here = r"rank \d: endings\.py:\d+: "
+        self.fails("takes_a_lock_twice", here + r"sms_lock\(3\) by the thread that holds lock 3 already")
+        self.fails("gives_a_lock_of_nobody", here + r"sms_unlock\(3\) by a thread that does not hold lock 3")
+        self.fails("barriers_in_two_threads", here + "sms_barrier in two threads of this rank at once", "are joined")
+        self.fails("no_communicator", here + ".*--transport mpi")
+
+    def test_barrier_in_a_lock(self) -> None:
+        """The rank that has the lock waits for the one that wants it."""
+        line = r"at endings\.py:\d+ \(barrier_in_a_lock\)"
+        job = self.run_case("barrier_in_a_lock", STILL="2", TIMEOUT="4")
+        self.assertEqual(job.returncode, 1, job.stderr)
+        self.assertRegex(job.stderr, rf"rank \d waits in sms_lock\(3\), which rank \d holds {line}")
+        self.assertRegex(job.stderr, rf"rank \d waits in sms_barrier {line}")
+        self.assertRegex(job.stderr, r"rank \d: .*waited 4 s \(option timeout\) in sms_")
+
+    def test_what_is_not_the_same_on_all_ranks(self) -> None:
+        for case, words in (
+            ("sums_other_arrays", r"ValueError: sum: ranks give different arrays, or sections: .* of temperature"),
+            ("saves_other_arrays", "ValueError: save: ranks give different arrays, or sections"),
+            ("loads_other_files", r"ValueError: load: ranks give different files: .*never0\.npy, rank 1 never1\.npy"),
+        ):
+            self.fails(case, r"rank \d: endings\.py:\d+: " + words)
+
+    def test_arguments_that_nothing_can_be_made_of(self) -> None:
+        for case, words in (
+            ("single_on_a_rank_that_is_not_there", r"ValueError: single\(2\): the job has ranks 0\.\.1"),
+            ("more_than_64_axes", "ValueError: shape with 65 axes"),
+            ("shape_that_is_a_text", "TypeError: shape '12'; an integer, or a tuple"),
+            ("adds_what_does_not_fit", "OverflowError: fetch_add: 4294967296 does not fit in an element of 4 bytes"),
+            ("no_eigenvalues", "ValueError: eigenpairs: count=0 of 4 rows"),
+        ):
+            self.fails(case, r"rank \d: endings\.py:\d+: " + words)
+
     def test_check_names_lines(self) -> None:
         job = self.run_case("races", CHECK="yes")
         self.assertEqual(job.returncode, 1, job.stderr)
@@ -172,7 +206,9 @@ class Endings(unittest.TestCase):
     def test_fork(self) -> None:
         job = self.run_case("forks")
         self.assertEqual(job.returncode, 0, job.stderr)
-        self.assertIn("a child that this rank has made by fork", job.stderr)
+        self.assertRegex(
+            job.stderr, r"at endings\.py:\d+ \(forks\) in process \d+, a child that this rank has made by fork"
+        )
 
     def test_what_all_ranks_add_is_an_error_under_check(self) -> None:
         for case in ("adds_on_all_ranks", "assigns_on_all_ranks", "sorts_on_all_ranks"):
@@ -245,6 +281,7 @@ class Endings(unittest.TestCase):
         for name, words in (
             ("zeroes", r"did you mean hiroba\.zeros\?"),
             ("redistribute", r"arrays have it: A\.redistribute"),
+            ("from_file", r"hiroba\.load\(path\) does this"),
             ("what_is_this", "docs/python.md"),
         ):
             code = f"import hiroba; hiroba.{name}"

@@ -75,6 +75,15 @@ std::string own_call_place() {
   return place_mark + (place.empty() ? "the end of the program" : place);
 }
 
+std::string interpreted_place() {
+  const char* const line = program_line();
+  return line == nullptr ? "" : std::string(place_mark) + line;
+}
+
+void show_interpreted_place(RankBoard& self) {
+  if (program_line() != nullptr && !shows_place(self)) self.show((self.where + interpreted_place()).c_str());
+}
+
 void show_call_place(RankBoard& self) {
   if (!shows_place(self)) self.show((self.where + own_call_place()).c_str());
 }

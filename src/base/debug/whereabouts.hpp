@@ -22,6 +22,10 @@ std::string not_come(Board& board, int rank);
 
 // Returns " at main (x.c:7)", where the program has called.
 std::string own_call_place();
+// Returns " at heat.py:12 (step)", the line of an interpreted program that the calling thread executes; "" in other
+// programs, of which it takes longer to find the line: for waits that are long, but may be no mistake.
+std::string interpreted_place();
+void show_interpreted_place(RankBoard& self);
 // When the collective calls of ranks differ, each rank adds the source location of its call to its board, and waits up
 // to a second for the locations of others. It calls `ask` from time to time during the wait.
 void show_call_place(RankBoard& self);

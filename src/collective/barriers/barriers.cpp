@@ -4,7 +4,9 @@
 #include <cassert>
 #include <utility>
 
+#include "base/debug/whereabouts.hpp"
 #include "base/record/record.hpp"
+#include "base/tables/phrases.hpp"
 
 namespace hiroba {
 
@@ -61,6 +63,7 @@ template <typename Wait>
 Status Barriers::wait_for_others(const char* call, const Wait& wait, const std::span<const int>* others) {
   const BlockedOnBoard blocked(world_->board->rank(world_->rank));
   const double begin = measure_ || told_ ? seconds_now() : 0;
+  waits_since_ = 0;
   waiting_.store(pthread_self(), std::memory_order_relaxed);
   Status status = wait();
   waiting_.store({}, std::memory_order_relaxed);
@@ -69,14 +72,19 @@ Status Barriers::wait_for_others(const char* call, const Wait& wait, const std::
   return status;
 }
 
+void Barriers::tell_long_wait() {
+  constexpr double long_wait = 1;
+  const double now = seconds_about_now();
+  if (waits_since_ == 0) waits_since_ = now;
+  else if (now - waits_since_ > long_wait) show_interpreted_place(world_->board->rank(world_->rank));
+}
+
 template <typename Wait>
 Status Barriers::enter(const char* call, const Wait& wait, const std::span<const int>* others) {
   pthread_t nobody{};
   if (!thread_.compare_exchange_strong(nobody, pthread_self()))
-    return Status::error(
-        "%s in two threads of this rank at once; collective calls are for one thread: put it outside of the parallel "
-        "region, or under `omp master` with barriers of OpenMP around it",
-        call);
+    return Status::error("%s in two threads of this rank at once; collective calls are for one thread: %s", call,
+                         phrases().one_thread);
   HIROBA_TRY(come(call));
   const Status status = wait_for_others(call, wait, others);
   thread_.store({});

@@ -36,6 +36,8 @@ class Barriers {
   const std::atomic<uint64_t>& entered() const { return entered_; }
   // Returns true if the calling thread waits in a barrier.
   bool waits_here() const { return waiting_.load(std::memory_order_relaxed) == pthread_self(); }
+  // Shows the line of an interpreted program on the board once the calling thread has waited there for a second.
+  void tell_long_wait();
 
   struct Waits {
     double seconds = 0;
@@ -60,6 +62,7 @@ class Barriers {
   std::atomic<pthread_t> thread_{};   // the thread that is in a call
   std::atomic<pthread_t> waiting_{};  // the thread that waits for other ranks
   std::atomic<uint64_t> entered_{0};
+  double waits_since_ = 0;       // the first look at the time in this wait; 0: none
   const char* split_ = nullptr;  // the call that started a barrier and has not ended it
   Waits waits_;
   std::function<void(double)> told_;

@@ -16,7 +16,8 @@ void hiroba_start_interpreted() {
                        .allocate_array = "hiroba.zeros",
                        .set_homes = "homes=\"migrating\"",
                        .move_homes = "redistribute",
-                       .set_scalar = "fields of the dtype"};
+                       .set_scalar = "fields of the dtype",
+                       .one_thread = "make it when the other threads are joined, or in one of them for all"};
   sms_startup(nullptr, nullptr);
   hiroba::end_at_exit([](int status) {
     if (status == 0 || sms_nprocs == 1) sms_shutdown();
