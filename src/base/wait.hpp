@@ -52,19 +52,24 @@ inline void futex_wake_all(std::atomic<uint32_t>& word) {
   syscall(SYS_futex, &word, FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0);
 }
 
+// Returns the number of spins when `busy` threads compete for `cpus` CPUs.
+inline constexpr int spins_on_own_cpu = 200;
+inline int spins_for(int busy, int cpus) { return busy <= cpus ? spins_on_own_cpu : 50; }
+
 // Runs the first two stages of a wait: a number of spins, then yields, for at least `yielding` seconds. step() returns
 // false when the caller should sleep in the kernel.
 //
 // A yield that takes a time slice has given the core to a process that computes. On a core that others use, too, a
 // waiter that spins uses up its share, and then waits for theirs; one that sleeps runs as soon as it is woken. So long
 // waits, those with `yielding`, sleep at once for a while after that, for longer each time that they find it so again.
+// In a job with more threads than CPUs yields give the core to other ranks, and go on.
 class Backoff {
  public:
   explicit Backoff(int spins, double yielding = 0, int yields = 64)
-      : spins_(spins), yields_(yields), yielding_(yielding) {}
+      : spins_(spins), yields_(yields), yielding_(yielding), minds_others_(yielding > 0 && spins >= spins_on_own_cpu) {}
   bool step() {
     const bool yields = count_ >= spins_;
-    if (yielding_ > 0 && (count_ == 0 || yields) && is_crowded()) return false;
+    if (minds_others_ && (count_ == 0 || yields) && is_crowded()) return false;
     ++count_;
     if (!yields) return cpu_relax(), true;
     if (yielding_ > 0) return yield_for_long();
@@ -73,8 +78,8 @@ class Backoff {
 
  private:
   static constexpr double time_slice = 5e-4, shortest = 0.1, longest = 3.2;
-  // Of all waits of this process. `until` is 0 if its cores are its own; `lasts`: from the last time that they were
-  // not.
+  // All waits of this process share them: until when they sleep at once (0: they do not), for how long they did the
+  // last time, and when that ended.
   static inline std::atomic<double> crowded_until{0}, crowded_lasts{0}, crowded_ended{0};
 
   static bool is_crowded() {
@@ -98,16 +103,15 @@ class Backoff {
     if (began_ == 0) began_ = begin;
     if (count_ > spins_ + yields_ && begin - began_ >= yielding_) return false;
     sched_yield();
+    if (!minds_others_) return true;
     if (const double now = seconds_now(); now - begin > time_slice) note_crowd(now);
     return true;
   }
 
   int spins_, yields_, count_ = 0;
   double yielding_, began_ = 0;
+  bool minds_others_;
 };
-
-// Returns the number of spins when `busy` threads compete for `cpus` CPUs.
-inline int spins_for(int busy, int cpus) { return busy <= cpus ? 200 : 50; }
 
 // Waits for other ranks yield for as long as the usual difference between ranks with equal work. A core that has slept
 // is slower afterwards, mostly on virtual machines: a loop of 5 ms between barriers by 15 %.

@@ -112,7 +112,7 @@ Status Tasks::begin(Memory& memory, Words& words, int most) {
       imports({"omp_fulfill_event", "omp_fulfill_event_"}))
     return {};
   if (HIROBA_REAL(omp_get_cancellation)() != 0) return {};
-  memory_ = &memory, words_ = &words;
+  memory_ = &memory, words_ = &words, spins_ = memory.job().spins(HIROBA_REAL(omp_get_max_threads)());
   call_ = libgomp_must_know_tasks() ? call_as_task : call_alone;
   void* at = nullptr;
   Arrays::Request tasks = array_of_ranks(memory.job(), "tasks", sizeof(Shared), most);
@@ -265,11 +265,11 @@ void Tasks::execute_until(Worker& worker, const Frame* waits, const Done& done) 
   const bool any = waits == nullptr || (words::locks_held == 0 && worker.depth < most_depth);
   unsigned pause = least_pause;
   IdleTime idle(worker);
-  for (Backoff backoff(200, long_yielding); !done();) {
+  for (Backoff backoff(spins_, long_yielding); !done();) {
     if (Frame* const frame = take(worker, any ? nullptr : waits); frame != nullptr) {
       idle.end();
       execute(worker, *frame);
-      backoff = Backoff(200, long_yielding), pause = least_pause;
+      backoff = Backoff(spins_, long_yielding), pause = least_pause;
       continue;
     }
     idle.begin();

@@ -88,6 +88,7 @@ class Tasks {
   void execute_until(Worker& worker, const Frame* waits, const Done& done);
 
   Memory* memory_ = nullptr;
+  int spins_ = 0;  // of a wait
   Words* words_ = nullptr;
   AllShared shared_;
   ReturnedTasks returned_;
