@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "base/shown.hpp"
 #include "base/status.hpp"
 
 namespace hiroba {
@@ -97,7 +98,7 @@ struct Job {
   // Returns the number of ranks whose memory this machine holds: all, or those of this node.
   int ranks_here() const { return node_fds.back() >= 0 && node_fds.front() >= 0 ? nranks : ranks_on(node); }
   // Returns how often a waiting rank polls before it yields its CPU: seldom if ranks compete for CPUs.
-  int spins(int threads_per_rank = 1) const;
+  [[HIROBA_SHOWN]] int spins(int threads_per_rank = 1) const;
   // Distributes the ranks over the nodes evenly, or by the given number of ranks of each node.
   void place_evenly();
   void place(const std::vector<int>& ranks_per_node);
