@@ -56,17 +56,29 @@ inline void futex_wake_all(std::atomic<uint32_t>& word) {
 inline constexpr int spins_on_own_cpu = 200;
 inline int spins_for(int busy, int cpus) { return busy <= cpus ? spins_on_own_cpu : 50; }
 
+// Waits for other ranks yield for as long as the usual difference between ranks with equal work. A core that has slept
+// is slower afterwards, mostly on virtual machines: a loop of 5 ms between barriers by 15 %.
+constexpr double long_yielding = 3e-3;
+
 // Runs the first two stages of a wait: a number of spins, then yields, for at least `yielding` seconds. step() returns
 // false when the caller should sleep in the kernel.
-//
-// A yield that takes a time slice has given the core to a process that computes. On a core that others use, too, a
-// waiter that spins uses up its share, and then waits for theirs; one that sleeps runs as soon as it is woken. So long
-// waits, those with `yielding`, sleep at once for a while after that, for longer each time that they find it so again.
-// In a job with more threads than CPUs yields give the core to other ranks, and go on.
 class Backoff {
  public:
   explicit Backoff(int spins, double yielding = 0, int yields = 64)
-      : spins_(spins), yields_(yields), yielding_(yielding), minds_others_(yielding > 0 && spins >= spins_on_own_cpu) {}
+      : spins_(spins), yields_(yields), yielding_(yielding) {}
+
+  // Returns what precedes a sleep from which another rank wakes this one; it yields for `long_yielding` seconds.
+  //
+  // A yield that takes a time slice has given the core to a process that computes. On a core that others use, too, a
+  // waiter that spins uses up its share, and then waits for theirs; one that sleeps runs soon after it is woken. So
+  // such waits sleep at once for a while after that, for longer each time that they find it so again. In a job with
+  // more threads than CPUs yields give the core to other ranks, and go on.
+  static Backoff until_woken(int spins) {
+    Backoff backoff(spins, long_yielding);
+    backoff.minds_others_ = spins >= spins_on_own_cpu;
+    return backoff;
+  }
+
   bool step() {
     const bool yields = count_ >= spins_;
     if (minds_others_ && (count_ == 0 || yields) && is_crowded()) return false;
@@ -110,12 +122,8 @@ class Backoff {
 
   int spins_, yields_, count_ = 0;
   double yielding_, began_ = 0;
-  bool minds_others_;
+  bool minds_others_ = false;
 };
-
-// Waits for other ranks yield for as long as the usual difference between ranks with equal work. A core that has slept
-// is slower afterwards, mostly on virtual machines: a loop of 5 ms between barriers by 15 %.
-constexpr double long_yielding = 3e-3;
 
 // A mutual-exclusion lock between threads of one process. A signal handler may take it if no holder touches memory
 // whose access raises that signal. It is held for microseconds and is not recursive.

@@ -67,7 +67,7 @@ static double collective(int remedied) {
     for (int i = 0; i < many; i++) sum += a[i] + 1;
     return sum + compute(100000);
   }
-  for (int i = 0; i < 20000; i++) {
+  for (int i = 0; i < 200000; i++) {
 #pragma SMint parallel for reduction(+ : sum)
     for (int k = 0; k < 10; k++) sum += 1; /* short */
   }

@@ -52,14 +52,13 @@ class CrowdedCore : public ::testing::Test {
   std::thread other_;
 };
 
-TEST_F(CrowdedCore, ALongWaitSleepsAtOnceAndAShortOneSpins) {
-  constexpr double yielding = 30;
-  const double start = seconds_now();
-  for (Backoff first(spins_on_own_cpu, yielding); first.step();) continue;
-  EXPECT_LT(seconds_now() - start, yielding / 2);
-  EXPECT_FALSE(Backoff(spins_on_own_cpu, yielding).step());
-  EXPECT_TRUE(Backoff(spins_on_own_cpu).step());
-  EXPECT_TRUE(Backoff(spins_for(3, 2), yielding).step());
+TEST_F(CrowdedCore, AWaitThatIsWokenSleepsAtOnceAndOthersSpin) {
+  const auto sleeps_at_once = [] { return !Backoff::until_woken(spins_on_own_cpu).step(); };
+  for (const double start = seconds_now(); !sleeps_at_once() && seconds_now() < start + 10;)
+    for (Backoff wait = Backoff::until_woken(spins_on_own_cpu); wait.step();) continue;
+  EXPECT_TRUE(sleeps_at_once());
+  EXPECT_TRUE(Backoff(spins_on_own_cpu, long_yielding).step());
+  EXPECT_TRUE(Backoff::until_woken(spins_for(3, 2)).step());
 }
 
 TEST(Futex, AWaitEndsInTimeWhenNobodyWakes) {

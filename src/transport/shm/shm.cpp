@@ -86,7 +86,7 @@ class Shm final : public Transport, OneSided, RemoteWords, RankBarriers {
 
   uint32_t await_change(int, uint64_t at, uint32_t old, double seconds) override {
     auto& futex = *reinterpret_cast<std::atomic<uint32_t>*>(window_.at(at));
-    for (Backoff backoff(spins_, long_yielding); futex.load() == old && backoff.step();) {
+    for (Backoff backoff = Backoff::until_woken(spins_); futex.load() == old && backoff.step();) {
     }
     if (futex.load() == old) futex_wait(futex, old, seconds);
     return futex.load();
@@ -191,7 +191,7 @@ class Shm final : public Transport, OneSided, RemoteWords, RankBarriers {
     const auto reached = [&] {
       return static_cast<int32_t>(shared_->generation.load(std::memory_order_acquire) - done) >= 0;
     };
-    for (Backoff backoff(spins_, long_yielding); backoff.step();)
+    for (Backoff backoff = Backoff::until_woken(spins_); backoff.step();)
       if (reached()) return {};
       else config().advance();
     const double start = seconds_now();
