@@ -126,15 +126,19 @@ def fitting(value: SupportsIndex, size: int, call: str) -> int:
     return number
 
 
+def added(array: np.ndarray, index: SupportsIndex | Sequence[int], value: SupportsIndex, call: str) -> int:
+    """Adds to an element at its home; returns what it was."""
+    address, size = element(array, index, call)
+    add = library.sms_fetch_add if size == 8 else library.sms_fetch_add32
+    return as_type(add(address, fitting(value, size, call)), array.dtype)
+
+
 def fetch_add(array: np.ndarray, index: SupportsIndex | Sequence[int], value: SupportsIndex) -> int:
     """Adds to an element at once, at its home, and returns what it was.
 
     Errors: TypeError if the elements, or the value, are no integers of 4 or 8 bytes; OverflowError if it does not fit;
     Error if the array is in private memory; IndexError if there is no such element."""
-    address, size = element(array, index, "fetch_add")
-    value = fitting(value, size, "fetch_add")
-    old = library.sms_fetch_add(address, value) if size == 8 else library.sms_fetch_add32(address, value)
-    return as_type(old, array.dtype)
+    return added(array, index, value, "fetch_add")
 
 
 def compare_swap(
@@ -155,9 +159,7 @@ def atomic_load(array: np.ndarray, index: SupportsIndex | Sequence[int]) -> int:
 
     Errors: TypeError if the elements are no integers of 4 or 8 bytes; Error if the array is in private memory;
     IndexError if there is no such element."""
-    address, size = element(array, index, "atomic_load")
-    old = library.sms_fetch_add(address, 0) if size == 8 else library.sms_fetch_add32(address, 0)
-    return as_type(old, array.dtype)
+    return added(array, index, 0, "atomic_load")
 
 
 def atomic_store(array: np.ndarray, index: SupportsIndex | Sequence[int], value: SupportsIndex) -> None:

@@ -90,21 +90,17 @@ class Backoff {
 
  private:
   static constexpr double time_slice = 5e-4, shortest = 0.1, longest = 3.2;
-  // All waits of this process share them: until when they sleep at once (0: they do not), for how long they did the
-  // last time, and when that ended.
-  static inline std::atomic<double> crowded_until{0}, crowded_lasts{0}, crowded_ended{0};
+  // All waits of this process share them: until when they sleep, or slept, at once (0: never), and for how long.
+  static inline std::atomic<double> crowded_until{0}, crowded_lasts{0};
 
   static bool is_crowded() {
     const double until = crowded_until.load(std::memory_order_relaxed);
-    if (until == 0) return false;
-    if (seconds_now() < until) return true;
-    crowded_until.store(0, std::memory_order_relaxed);
-    crowded_ended.store(until, std::memory_order_relaxed);
-    return false;
+    return until != 0 && seconds_about_now() < until;
   }
 
   static void note_crowd(double now) {
-    const bool again = now - crowded_ended.load(std::memory_order_relaxed) < shortest;
+    const double since = now - crowded_until.load(std::memory_order_relaxed);
+    const bool again = since >= 0 && since < shortest;
     const double lasts = again ? std::min(2 * crowded_lasts.load(std::memory_order_relaxed), longest) : shortest;
     crowded_lasts.store(lasts, std::memory_order_relaxed);
     crowded_until.store(now + lasts, std::memory_order_relaxed);

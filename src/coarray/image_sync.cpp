@@ -16,7 +16,7 @@ Status ImageSync::sync_memory(const Call& call) {
 // The fence is needed in addition to the barrier: a rank may leave the barrier while another still waits for puts in
 // it, and later puts of the first would race with them.
 Status ImageSync::sync_all(const Team& team, const Call& call) {
-  const RecordedPlace recorded(call.place);
+  const RecordedCall recorded = RecordedCall::at(call.place);
   HIROBA_TRY(sync_memory(call));
   if (!team.is_all(parts_.world->nranks)) return sync_team(team, call);
   if (parts_.checker.on()) HIROBA_TRY(parts_.checker.compare_all());
@@ -36,7 +36,7 @@ Status ImageSync::sync_team(const Team& team, const Call& call) {
 }
 
 Status ImageSync::sync_ranks(std::span<const int> ranks, const Call& call) {
-  const RecordedPlace recorded(call.place);
+  const RecordedCall recorded = RecordedCall::at(call.place);
   HIROBA_TRY(sync_memory(call));
   Checker::Stamp stamp = parts_.checker.release();
   for (const int r : ranks) {

@@ -48,7 +48,7 @@ void CoarrayLocks::set_holder(const RemoteAddress& lock, uint64_t holder) const 
 CoarrayLocks::Held CoarrayLocks::noted(const CoarraySection& lock, const RemoteAddress& place, double begin,
                                        const char* at) const {
   if (!recording()) return {place, nullptr, 0};
-  const RecordedPlace recorded(at);
+  const RecordedCall recorded = RecordedCall::at(at);
   const double end = seconds_now();
   return {place, note_lock(-1, format("a lock of coarray %s", lock.coarray->name.c_str()).c_str(), begin, end), end};
 }

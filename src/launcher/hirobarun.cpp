@@ -41,9 +41,9 @@ Status place_ranks(const Launch& wish, const Machine& machine, std::vector<RankP
 void explain_lone_openmp(const Launch& wish, Board& board) {
   bool started = false;
   for (int r = 0; r < wish.ranks; ++r) started |= board.rank(r).phase != Phase::launched;
+  if (started || wish.ranks == 1) return;
   const std::string program = path_of(wish.program[0]);
-  if (started || wish.ranks == 1 || !names_library(program, "libgomp.so") || names_library(program, "libhiroba"))
-    return;
+  if (!names_library(program, "libgomp.so") || names_library(program, "libhiroba")) return;
   std::fprintf(stderr,
                "hirobarun: each rank has run %s whole, an OpenMP program that does not use Hiroba; for one team of the "
                "threads of all ranks compile it by hirobacc -fopenmp-nodes\n",

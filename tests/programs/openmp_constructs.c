@@ -223,7 +223,7 @@ static void sizes_of_chunks(void) {
 static void settings(void) {
   const int before = omp_get_max_threads();
   int errors = 0;
-  /* An array of so many elements, allocated in a region, has one for each thread. */
+  /* A program allocates an array of this length within a region, and each thread of the team has an element. */
 #pragma omp parallel reduction(+ : errors)
   {
     errors += omp_get_max_threads() < omp_get_num_threads();

@@ -140,30 +140,20 @@ inline bool recording() { return run_record != nullptr; }
 [[HIROBA_SHOWN]] extern constinit thread_local const char* record_place __attribute__((tls_model("initial-exec")));
 class RecordedCall {
  public:
-  [[gnu::always_inline]] explicit RecordedCall(const void* place = __builtin_return_address(0))
-      : outermost_(recording() && record_caller == nullptr && record_place == nullptr) {
-    if (outermost_) record_caller = place;
-  }
+  [[gnu::always_inline]] explicit RecordedCall(const void* caller = __builtin_return_address(0))
+      : RecordedCall(caller, nullptr) {}
+  // `place`: "file:line"; "": it is not known.
+  static RecordedCall at(const char* place) { return RecordedCall(nullptr, *place == '\0' ? nullptr : place); }
   RecordedCall(const RecordedCall&) = delete;
   ~RecordedCall() {
-    if (outermost_) record_caller = nullptr;
+    if (outermost_) record_caller = nullptr, record_place = nullptr;
   }
 
  private:
-  bool outermost_;
-};
-class RecordedPlace {
- public:
-  explicit RecordedPlace(const char* place)
-      : outermost_(recording() && *place != '\0' && record_caller == nullptr && record_place == nullptr) {
-    if (outermost_) record_place = place;
+  RecordedCall(const void* caller, const char* place)
+      : outermost_(recording() && record_caller == nullptr && record_place == nullptr) {
+    if (outermost_) record_caller = caller, record_place = place;
   }
-  RecordedPlace(const RecordedPlace&) = delete;
-  ~RecordedPlace() {
-    if (outermost_) record_place = nullptr;
-  }
-
- private:
   bool outermost_;
 };
 

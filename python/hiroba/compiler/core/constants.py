@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from .affine import integer
 from .declarators import enclosing, initial
 from .scopes import Kind
 from .source import Node, bare, text_of
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from .declared import Declared
     from .shared import Anchor
 
-LITERAL = re.compile(r"(-?)[ \t]*(0[xX][0-9a-fA-F]+|\d+)[uUlL]*")
 MOST = 2**31  # beyond it the types of C decide
 DEEPEST = 20  # of names that stand for others
 
@@ -26,11 +26,7 @@ def value_of(declared: Declared, node: Node | None, anchor: Anchor | None = None
 
 def _value(declared: Declared, node: Node, anchor: Anchor | None, depth: int) -> int | None:
     if node.type == "number_literal":
-        found = LITERAL.fullmatch(text_of(node))
-        if found is None:
-            return None
-        is_octal = found[2][:1] == "0" and found[2].isdigit()
-        return int(found[1] + found[2], 8 if is_octal else 0)
+        return integer(text_of(node))
     if node.type == "identifier":
         return _of_name(declared, node, anchor, depth)
     if node.type == "unary_expression":

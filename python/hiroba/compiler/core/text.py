@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterable
 
@@ -80,31 +79,3 @@ def asserted(condition: str, message: str) -> str:
     return (
         f"_Static_assert(__builtin_choose_expr(__builtin_constant_p({condition}), {condition}, 1), {quoted(message)});"
     )
-
-
-def number(text: str) -> int | None:
-    """Returns the value of an expression of decimal numbers with + - * and brackets; None of any other one."""
-    if not re.fullmatch(r"[\d\s()+*-]+", text):
-        return None
-    try:
-        return _value(ast.parse(text.strip(), mode="eval").body)
-    except SyntaxError:
-        return None
-
-
-def _value(node: ast.expr) -> int | None:
-    if isinstance(node, ast.Constant) and isinstance(node.value, int):
-        return node.value
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.UAdd | ast.USub):
-        value = _value(node.operand)
-        return value if value is None or isinstance(node.op, ast.UAdd) else -value
-    if not isinstance(node, ast.BinOp):
-        return None
-    left, right = _value(node.left), _value(node.right)
-    if left is None or right is None:
-        return None
-    if isinstance(node.op, ast.Mult):
-        return left * right
-    if isinstance(node.op, ast.Add | ast.Sub):
-        return left + right if isinstance(node.op, ast.Add) else left - right
-    return None

@@ -11,7 +11,7 @@ from ..core.text import quoted, split_list
 from .coarrays import directive_names
 from .part import Xmp
 from .sections import Codimensions
-from .words import NO_NODES, Nodes, by_name
+from .words import NO_NODES, Nodes, one_by_one
 
 
 def coarray(xmp: Xmp, directive: Directive) -> None:
@@ -33,7 +33,7 @@ def coarray(xmp: Xmp, directive: Directive) -> None:
 
 
 def nodes(xmp: Xmp, directive: Directive) -> None:
-    for each in (part for words in by_name(directive.words) for part in split_list(words)):
+    for each in one_by_one(directive.words):
         found = re.match(r"(\w+)\s*([\[(].*?)\s*(?:=\s*(.*))?$", each, re.DOTALL)
         brackets = xmp.brackets_of(found[2]) if found is not None else None
         if found is None or brackets is None or "" in brackets:

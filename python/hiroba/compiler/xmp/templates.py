@@ -11,10 +11,10 @@ from ..core.declared import ARRAY, POINTER
 from ..core.found import Directive
 from ..core.shared import PREFIX, at_start
 from ..core.source import Source, one_line
-from ..core.text import asserted, quoted, split_list
+from ..core.text import asserted, quoted
 from .references import count
 from .sections import lift
-from .words import Template, XmpWords, by_name, number_or
+from .words import Template, XmpWords, by_name, number_or, one_by_one
 
 FORMATS = {"block": "XMP_BLOCK", "cyclic": "XMP_CYCLIC", "gblock": "XMP_GBLOCK", "*": "XMP_NOT_DISTRIBUTED"}
 MAX_DIMS = 7
@@ -38,7 +38,7 @@ def known_template(xmp: XmpWords, directive: Directive, name: str) -> Template |
 
 
 def template(xmp: XmpWords, directive: Directive) -> None:
-    for each in (part for words in by_name(directive.words) for part in split_list(words)):
+    for each in one_by_one(directive.words):
         found = re.fullmatch(r"(\w+)\s*([\[(].*)", each.strip(), re.DOTALL)
         parts = xmp.in_c_order(found[2]) if found is not None else None
         if found is None or not parts or len(parts) > MAX_DIMS:

@@ -86,6 +86,11 @@ def by_name(words: str) -> list[str]:
     return [name.strip() + of_all for name in names.split(",")]
 
 
+def one_by_one(words: str) -> list[str]:
+    """Returns the declarations of a directive, each with its name first."""
+    return [part for each in by_name(words) for part in split_list(each)]
+
+
 def number_or(value: int | None, text: str) -> str:
     """Returns a value that the compiler knows, else the expression of C."""
     return text if value is None else f"({value})"
