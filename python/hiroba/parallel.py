@@ -126,11 +126,10 @@ def fitting(value: SupportsIndex, size: int, call: str) -> int:
     return number
 
 
-def added(array: np.ndarray, index: SupportsIndex | Sequence[int], value: SupportsIndex, call: str) -> int:
+def added(address: int, dtype: np.dtype, number: int) -> int:
     """Adds to an element at its home; returns what it was."""
-    address, size = element(array, index, call)
-    add = library.sms_fetch_add if size == 8 else library.sms_fetch_add32
-    return as_type(add(address, fitting(value, size, call)), array.dtype)
+    add = library.sms_fetch_add if dtype.itemsize == 8 else library.sms_fetch_add32
+    return as_type(add(address, number), dtype)
 
 
 def fetch_add(array: np.ndarray, index: SupportsIndex | Sequence[int], value: SupportsIndex) -> int:
@@ -138,7 +137,8 @@ def fetch_add(array: np.ndarray, index: SupportsIndex | Sequence[int], value: Su
 
     Errors: TypeError if the elements, or the value, are no integers of 4 or 8 bytes; OverflowError if it does not fit;
     Error if the array is in private memory; IndexError if there is no such element."""
-    return added(array, index, value, "fetch_add")
+    address, size = element(array, index, "fetch_add")
+    return added(address, array.dtype, fitting(value, size, "fetch_add"))
 
 
 def compare_swap(
@@ -159,7 +159,8 @@ def atomic_load(array: np.ndarray, index: SupportsIndex | Sequence[int]) -> int:
 
     Errors: TypeError if the elements are no integers of 4 or 8 bytes; Error if the array is in private memory;
     IndexError if there is no such element."""
-    return added(array, index, 0, "atomic_load")
+    address, _ = element(array, index, "atomic_load")
+    return added(address, array.dtype, 0)
 
 
 def atomic_store(array: np.ndarray, index: SupportsIndex | Sequence[int], value: SupportsIndex) -> None:
