@@ -70,9 +70,7 @@ class Array(Base):
         Errors: ValueError if there is no such rank; Error if the array is in private memory, or a view of a shared one
         that has neither slices nor rows of its ranks, as a diagonal if columns are divided."""
         owner = job.rank if rank is None else rank
-        if not 0 <= owner < job.size:
-            raise ValueError(f"box({rank}): the job has ranks 0..{job.size - 1}")
-        return table.part_of(self, table.of(self, "box"), owner)
+        return table.part_of(self, table.of(self, "box"), job.known_rank(owner, f"box({rank!r})"))
 
     @property
     def local(self) -> Array:
@@ -102,18 +100,10 @@ class Array(Base):
     def home(self, index: SupportsIndex | Sequence[int]) -> int:
         """The rank that has an element: `index` has a number for each axis.
 
-        Errors: IndexError if there is no such element; Error if the array is in private memory."""
-        indices = (index,) if isinstance(index, SupportsIndex) else tuple(index)
-        if len(indices) != self.ndim:
-            raise IndexError(f"home({index}): {len(indices)} indices, and the array has {self.ndim} dimensions")
+        Errors: IndexError if there is no such element; TypeError for other indices than integers; Error if the array is
+        in private memory."""
         table.of(self, "home")
-        address = table.address_of(self)
-        for given, n, stride in zip(indices, self.shape, self.strides, strict=True):
-            i = int(given)
-            if not -n <= i < n:
-                raise IndexError(f"home({index}): index {i} of an axis of {n} elements")
-            address += i % n * stride
-        return library.sms_home(address)
+        return library.sms_home(table.address_at(self, index, "home"))
 
     # ---- moving it ----
 
@@ -287,9 +277,7 @@ for each_method in [
 def division(shape: tuple[int, ...], split: Split, on: int, call: str) -> tuple[list[int], int]:
     """Returns the number of pieces per dimension, and of the ranks that have them, from rank `on` on."""
     known = table.folded(shape)
-    if not 0 <= on < job.size:
-        raise ValueError(f"{call}: on={on}; the job has ranks 0..{job.size - 1}")
-    ranks, div = job.size - on, [1] * len(known)
+    ranks, div = job.size - job.known_rank(on, f"{call}: on={on!r}"), [1] * len(known)
     if split is None:
         return div, 1
     if isinstance(split, SupportsIndex):
@@ -363,7 +351,7 @@ def zeros(
         raise ValueError(f"shape {lengths} with elements of {kind.itemsize} bytes; an array has less than 2^63 bytes")
     if not isinstance(name, str):
         raise TypeError(f"name={name!r}; a text")
-    div, count = division(lengths, split, on, "split")
+    div, count = division(lengths, split, on, "zeros")
     place, dim = calling_place(), table.folded(lengths)
     c_dim, c_div = (ctypes.c_int64 * (len(dim) + 1))(*dim, -1), (ctypes.c_int64 * (len(dim) + 1))(*div, -1)
     address = library.sms_mapalloc_large_at(c_dim, c_div, kind.itemsize, on, count, place.encode())
@@ -452,4 +440,4 @@ def from_function(function: Callable[..., Any], shape: Any, dtype: DTypeLike = f
 
 def is_shared(view: np.ndarray) -> bool:
     """Whether the elements are in shared memory: those of arrays of hiroba, and of their views."""
-    return table.at(table.address_of(view)) is not None
+    return isinstance(view, np.ndarray) and table.at(table.address_of(view)) is not None

@@ -18,7 +18,7 @@ import numpy as np
 from hiroba import table
 from hiroba.arrays import Array, view_at
 from hiroba.epochs import Epoch
-from hiroba.job import library, rank, size, stand_at
+from hiroba.job import known_rank, library, rank, size, stand_at
 from hiroba.library import INT, LONG, POINTER, Handle, declare
 from hiroba.places import calling_place
 from hiroba.requests import Request
@@ -381,6 +381,4 @@ def is_plain(value: Any) -> bool:
 
 
 def root_of(root: int) -> int:
-    if not 0 <= root < size:
-        raise ValueError(f"root={root}; the job has ranks 0..{size - 1}")
-    return root
+    return known_rank(root, f"root={root!r}")

@@ -31,7 +31,8 @@ def load(path: str | os.PathLike[str], dataset: str = "data", **how: Any) -> Arr
     dataset: in HDF5 (.h5, .hdf5), which h5py reads. The package zarr reads folders of Zarr (.zarr).
 
     Errors: OSError if the file cannot be read; ValueError if it is none of its kind, or ranks give different
-    files; TypeError if it has Python objects; ImportError without h5py, or zarr; else as of zeros()."""
+    files; KeyError if it has no such dataset; TypeError if it has Python objects; ImportError without h5py, or zarr;
+    else as of zeros()."""
     file = path_of(path, "load")
     if file.suffix in HDF5:
         return load_hdf5(file, dataset, how)

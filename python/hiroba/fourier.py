@@ -23,6 +23,7 @@ def fft(array: np.ndarray, inverse: bool = False, split: int = 0) -> Array:
 
     Errors: ValueError for an array without axes or elements, or without axis `split`; TypeError if the elements are no
     numbers."""
+    array = np.asanyarray(array)
     if array.ndim == 0 or array.size == 0:
         raise ValueError(f"fft: shape {array.shape}; at least one axis, and elements")
     if array.dtype.kind not in "biufc":

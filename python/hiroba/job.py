@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 from types import FrameType, TracebackType
-from typing import Any
+from typing import Any, SupportsIndex
 
 from hiroba.library import Error, load, mark_children
 from hiroba.places import PACKAGE, is_installed
@@ -133,3 +133,10 @@ def in_child() -> None:
 start()
 rank, size = number("sms_rank"), number("sms_nprocs")
 node, nodes = number("sms_node"), number("sms_nnodes")
+
+
+def known_rank(given: Any, text: str) -> int:
+    """A rank that the program gives, after a look at it; the text is of the message."""
+    if not isinstance(given, SupportsIndex) or not 0 <= given.__index__() < size:
+        raise ValueError(f"{text}: the job has ranks 0..{size - 1}")
+    return given.__index__()

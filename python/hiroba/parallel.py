@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Sequence
-from typing import Any, NoReturn, SupportsIndex
+from typing import NoReturn, SupportsIndex
 
 import numpy as np
 
@@ -40,8 +40,8 @@ class Lock:
     reads what was written by those that have held it before."""
 
     def __init__(self, number: int, take: str, give: str) -> None:
-        if not 0 <= number < LOCKS:
-            raise ValueError(f"lock {number}; there are 0..{LOCKS - 1}")
+        if not isinstance(number, SupportsIndex) or not 0 <= number.__index__() < LOCKS:
+            raise ValueError(f"lock {number!r}; there are 0..{LOCKS - 1}")
         self._number, self._take, self._give = number, getattr(library, take), getattr(library, give)
 
     def __enter__(self) -> None:
@@ -100,9 +100,7 @@ def single(rank: int = 0) -> Single:
     they do after it: there is a barrier before and one after the body. Collective.
 
     Errors: ValueError if there is no such rank."""
-    if not 0 <= rank < job.size:
-        raise ValueError(f"single({rank}): the job has ranks 0..{job.size - 1}")
-    return Single(rank)
+    return Single(job.known_rank(rank, f"single({rank!r})"))
 
 
 # ---- atomics ---------------------------------------------------------------------------------------------------------
@@ -113,9 +111,7 @@ def element(array: np.ndarray, index: SupportsIndex | Sequence[int], call: str) 
     if array.dtype.kind not in "iu" or array.dtype.itemsize not in (4, 8):
         raise TypeError(f"{call}: elements of type {array.dtype}; atomic are integers of 4 or 8 bytes")
     table.of(array, call)
-    indices: Any = (index,) if isinstance(index, SupportsIndex) else tuple(index)
-    address = table.address_of(array[(*indices, np.newaxis)])
-    return address, array.dtype.itemsize
+    return table.address_at(array, index, call), array.dtype.itemsize
 
 
 def fitting(value: SupportsIndex, size: int, call: str) -> int:

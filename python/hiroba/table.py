@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import bisect
 import ctypes
-from typing import NamedTuple
+import operator
+from collections.abc import Sequence
+from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
 
@@ -65,6 +67,20 @@ def address_of(view: np.ndarray) -> int:
     return view.__array_interface__["data"][0]
 
 
+def address_at(view: np.ndarray, index: SupportsIndex | Sequence[int], call: str) -> int:
+    """The address of one element: `index` has a number for each axis."""
+    numbers: Any = index if hasattr(index, "__len__") else (index,)
+    indices = [operator.index(i) for i in numbers]
+    if len(indices) != view.ndim:
+        raise IndexError(f"{call}: index {index} has {len(indices)} numbers, and the array {view.ndim} dimensions")
+    address = address_of(view)
+    for i, n, stride in zip(indices, view.shape, view.strides, strict=True):
+        if not -n <= i < n:
+            raise IndexError(f"{call}: index {index}: {i} of an axis of {n} elements")
+        address += i % n * stride
+    return address
+
+
 def add(array: Shared) -> None:
     bisect.insort(arrays, array, key=lambda each: each.address)
 
@@ -81,11 +97,11 @@ def at(address: int) -> Shared | None:
 
 
 def of(view: np.ndarray, call: str) -> Shared:
-    found = at(address_of(view))
+    found = at(address_of(view)) if isinstance(view, np.ndarray) else None
     if found is None:
         raise Error(
-            f"{call}: this array is in the private memory of the rank, as copies, results of arithmetic and of "
-            "indices that are lists are; hiroba.array() makes a shared one of it"
+            f"{call}: this {type(view).__name__} is in the private memory of the rank, as lists, copies, results of "
+            "arithmetic and of indices that are lists are; hiroba.array() makes a shared array of it"
         )
     return found
 

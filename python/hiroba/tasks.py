@@ -21,6 +21,7 @@ __all__ = ["task", "taskwait"]
 
 IN, OUT, INOUT, COMMUTATIVE = 1, 2, 3, 7
 ANYWHERE = -1
+Sections = Iterable[np.ndarray] | np.ndarray  # an array is one section, not as many as it has rows
 
 
 class Access(ctypes.Structure):
@@ -94,10 +95,10 @@ def section_of(view: np.ndarray) -> Section:
 
 
 def task(
-    reads: Iterable[np.ndarray] = (),
-    writes: Iterable[np.ndarray] = (),
-    updates: Iterable[np.ndarray] = (),
-    commutes: Iterable[np.ndarray] = (),
+    reads: Sections = (),
+    writes: Sections = (),
+    updates: Sections = (),
+    commutes: Sections = (),
     on: int = ANYWHERE,
     priority: int = 0,
 ) -> Callable[[Callable[[], object]], None]:
@@ -113,7 +114,8 @@ def task(
     Errors: TypeError if a section is no array, such as the element B[i]; ValueError if it is not in equal pieces of few
     dimensions. What the function raises ends the job."""
     kinds = ((IN, reads), (OUT, writes), (INOUT, updates), (COMMUTATIVE, commutes))
-    accesses = [Access(mode, None, section_of(view)) for mode, views in kinds for view in views]
+    lists = ((mode, [given] if isinstance(given, np.ndarray) else given) for mode, given in kinds)
+    accesses = [Access(mode, None, section_of(view)) for mode, views in lists for view in views]
 
     def create(function: Callable[[], object]) -> None:
         place, number = calling_place(), next(numbers)

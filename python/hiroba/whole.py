@@ -75,7 +75,7 @@ def dot(one: Array, other: np.ndarray) -> Any:
 
     Errors: Error if the array is in private memory, or a view without rows of the ranks; TypeError if the elements
     are no numbers; ValueError if the shapes differ."""
-    have = part_of(one, "dot")
+    have, other = part_of(one, "dot"), np.asanyarray(other)
     if one.shape != other.shape:
         raise ValueError(f"dot: shapes {one.shape} and {other.shape} differ")
     also = fetched(other[one.box()] if one.ndim > 0 else other.reshape(1)[: have.size])
@@ -121,9 +121,10 @@ def sort(array: Array) -> None:
 
     Errors: ValueError for another number of dimensions; Error if the array is in private memory, or a view that is no
     box of a shared one."""
+    have = part_of(array, "sort")
     if array.ndim != 1:
         raise ValueError(f"sort: {array.ndim} dimensions; 1")
-    mine = np.sort(part_of(array, "sort"))
+    mine = np.sort(have)
     got = np.sort(exchanged(mine, np.searchsorted(mine, splitters(mine), side="right")), kind="stable")
     first = exscan(len(got))
     barrier()  # all have read their parts

@@ -176,6 +176,8 @@ def fields_of_several_numbers() -> None:
 
 
 def refused() -> None:
+    assert not hiroba.is_shared([1])  # type: ignore[arg-type]
+    raises(hiroba.Error, "this list is in the private memory", lambda: hiroba.sum([1, 2]))  # type: ignore[arg-type]
     raises(TypeError, "pointers", lambda: hiroba.zeros(3, object))
     raises(ValueError, "2^63", lambda: hiroba.zeros((2, 10**30)))
     raises(TypeError, "zeros()", lambda: hiroba.zeros(3, splt=1))  # type: ignore[call-arg]

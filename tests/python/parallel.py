@@ -58,12 +58,24 @@ def locks_and_atomics() -> None:
         hiroba.atomic_store(b, (0, 0), 2**32 - 1)
     hiroba.barrier()
     assert hiroba.atomic_load(b, (0, 0)) == 2**32 - 1
-    for wrong in (lambda: hiroba.fetch_add(hiroba.Array(3, float), 0, 1), lambda: hiroba.lock(65536)):
+    for wrong in (
+        lambda: hiroba.fetch_add(hiroba.Array(3, float), 0, 1),
+        lambda: hiroba.lock(65536),
+        lambda: hiroba.lock("a"),  # type: ignore[arg-type]
+        lambda: hiroba.single(0.5),  # type: ignore[arg-type]
+        lambda: b.box("1"),  # type: ignore[arg-type]
+        lambda: hiroba.bcast(1, n - 0.5),  # type: ignore[arg-type]
+        lambda: hiroba.fetch_add(b, 0, 1),  # a row
+        lambda: hiroba.fetch_add(b, (0, slice(1)), 1),  # type: ignore[arg-type]
+        lambda: hiroba.atomic_load(b, (0, 2)),
+        lambda: hiroba.compare_swap(a, [[1]], 0, 1),  # type: ignore[list-item]
+    ):
         try:
             wrong()
-        except (TypeError, ValueError):
+        except (IndexError, TypeError, ValueError):
             continue
         raise AssertionError("not refused")
+    assert hiroba.atomic_load(a[::-1], np.array([6])) == 20 * n
     a.free()
     b.free()
 

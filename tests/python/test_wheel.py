@@ -3,8 +3,8 @@ virtual environment that has NumPy besides; there run a job of two nodes by the 
 without `hirobarun`, and a report, without any path of the build folder. Then pip uninstalls it.
 
 What is compiled comes from the build folder of this tree, because to compile takes ten minutes (wheel/CMakeLists.txt).
-With --compile pip compiles all, as the user's does, with what it fetches from PyPI; `ctest -C long` does that. Exits
-with 77 without pip and scikit-build-core."""
+With --compile pip compiles all, as the user's does, with what it fetches from PyPI; `ctest -C long` does that. If this
+Python has no scikit-build-core, pip fetches it; exits with 77 if it cannot, or if there is no pip."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import tomllib
 import venv
 
 import numpy
@@ -41,6 +42,17 @@ def output(*command: object, environment: dict[str, str] | None = None, seconds:
     return job.stdout
 
 
+def can_make_wheels(source: pathlib.Path, folder: pathlib.Path) -> bool:
+    """Fetches into a folder what pyproject.toml requires for that, unless this Python has it."""
+    if importlib.util.find_spec("pip") is None:
+        return False
+    if importlib.util.find_spec("scikit_build_core") is not None:
+        return True
+    requires = tomllib.loads((source / "pyproject.toml").read_text())["build-system"]["requires"]
+    command = [*PIP, "install", "--retries", "0", "--timeout", "10", "--target", str(folder / "fetched"), *requires]
+    return subprocess.run(command, capture_output=True, timeout=60, check=False).returncode == 0
+
+
 def wheel_of(source: pathlib.Path, built: pathlib.Path | None, folder: pathlib.Path) -> pathlib.Path:
     """Makes the wheel; compiles it in a copy of the tree if there is no build folder to take it from."""
     command: list[object] = [*PIP, "wheel", "--no-deps", "--wheel-dir", folder / "wheels"]
@@ -51,7 +63,8 @@ def wheel_of(source: pathlib.Path, built: pathlib.Path | None, folder: pathlib.P
     else:
         settings = [f"--config-settings=cmake.define.HIROBA_BUILT={built}"]
         settings += ["--config-settings=cmake.source-dir=tests/python/wheel"]
-        output(*command, "--no-build-isolation", *settings, source)
+        environment = os.environ | {"PYTHONPATH": str(folder / "fetched")}  # empty if this Python has all that it takes
+        output(*command, "--no-build-isolation", *settings, source, environment=environment)
     (wheel,) = (folder / "wheels").iterdir()
     version = re.search(r"project\(Hiroba VERSION ([0-9.]+)", (source / "CMakeLists.txt").read_text())
     if version is None or not re.fullmatch(rf"hiroba-{re.escape(version[1])}-py3-none-linux_\w+\.whl", wheel.name):
@@ -95,11 +108,11 @@ def main() -> int:
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--compile", action="store_true")
     arguments = parser.parse_args()
-    if any(importlib.util.find_spec(name) is None for name in ("pip", "scikit_build_core")):
-        print("no pip, or no scikit-build-core: ./dev test --all installs it")
-        return 77
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name).resolve()
+        if not can_make_wheels(arguments.source, folder):
+            print("no pip, or no scikit-build-core, which it cannot fetch: ./dev test --all installs it")
+            return 77
         wheel = wheel_of(arguments.source, None if arguments.compile else arguments.build, folder)
         site = installed(wheel, folder / "venv")
         if not (site / "hiroba" / "py.typed").exists():

@@ -21,6 +21,7 @@ def reductions() -> None:
     assert np.isclose(hiroba.sum(a), whole.sum()) and np.isclose(hiroba.mean(a), whole.mean())
     assert hiroba.min(a) == whole.min() and hiroba.max(a[::2, 1:]) == whole[::2, 1:].max()
     assert np.isclose(hiroba.dot(a, b), (whole * whole[::-1]).sum())
+    assert np.isclose(hiroba.dot(a, whole.tolist()), (whole * whole).sum())
     assert np.isclose(hiroba.norm(a), np.linalg.norm(whole))
     hiroba.apply(a, lambda x: x * 2)
     assert (a == 2 * whole).all()
@@ -125,7 +126,7 @@ def tasks() -> None:
         one, other = (a, b) if step % 2 == 0 else (b, a)
         for i in range(1, 19):
 
-            @hiroba.task(reads=[one[i - 1 : i + 2]], writes=[other[i : i + 1]])
+            @hiroba.task(reads=[one[i - 1 : i + 2]], writes=other[i : i + 1])
             def add_three(i: int = i, one: np.ndarray = one, other: np.ndarray = other) -> None:
                 other[i] = one[i - 1 : i + 2].sum()
 
