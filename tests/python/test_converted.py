@@ -12,7 +12,7 @@ import sys
 FOLDER = pathlib.Path(__file__).with_name("converted")
 MOST_LINES = 8
 RANKS_AND_NODES = ((1, 1), (2, 2), (3, 2), (4, 2))
-WORDS = {"water": ("24", "30"), "kmeans": ("3000", "3", "6", "100")}
+WORDS = {"water": ("24", "30"), "kmeans": ("3000", "3", "6", "100"), "lattice": ("20", "36", "31")}
 
 
 def lines(program: pathlib.Path) -> list[str]:
