@@ -1,9 +1,9 @@
 # Reports of runs (option report), their page and their comparison.
 test_program(report_cases report_cases.cpp)
 set_source_files_properties(report_cases.cpp PROPERTIES COMPILE_OPTIONS "-fexceptions;-frtti")
-foreach(line "report Planted" "report Good" "report Files" "report Page" "report_ends Ends" "report_running Traces"
+foreach(line "report Planted" "report Good" "report Files" "report_page Page" "report_ends Ends" "report_running Traces"
     "report_running OpenMP" "report_running Top" "report_notations Directives" "report_notations Coarrays"
-    "report_notations Python")
+    "report_notations Fortran" "report_notations Python")
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words script part)
   string(TOLOWER ${part} name)
@@ -24,6 +24,6 @@ add_test(NAME programs.report.long CONFIGURATIONS long COMMAND ${Python3_EXECUTA
 set_tests_properties(programs.report.long PROPERTIES TIMEOUT 3600 RUN_SERIAL ON)
 hiroba_timing_tests(programs.report.planted programs.report.rows programs.report.good programs.report.goodrows
   programs.report.files programs.report.traces programs.report.openmp programs.report.top programs.report.directives
-  programs.report.coarrays programs.report.python)
+  programs.report.coarrays programs.report.fortran programs.report.python)
 # Start and imports of Python take most of its time beside other work, so that advice may be missing there.
 hiroba_tests_of_all(programs.report.python)

@@ -9,12 +9,10 @@ import contextlib
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
-import unittest.mock
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,6 +95,7 @@ PROBLEMS = {
     "missing_preload": Problem("missing preload", "B", "page += 8", cost="faults"),
     "lock_contention": Problem("lock contention", "", "sms_lock(3)", cost="locks"),
     "load_imbalance": Problem("load imbalance", "", "end of a step of uneven work"),
+    "uneven_operations": Problem("load imbalance", "", "after uneven work"),
     "slow_rank": Problem("slow rank", "", "end of a step of a slow rank"),
     "worst_placement": Problem("worst placement", "B", "= step + i", cost="coherence"),
     "irregular_order": Problem("irregular order", "B", "rng_below(&random, pages)", cost="faults"),
@@ -298,6 +297,8 @@ class Files(Reports):
             self.assertIn(f"rank {part['rank']}: B: {part['faults']} faults, {part['fetched']} pages", done.stderr)
             faults = sum(s["count"] for s in data["sites"] if s["kind"] == "fault" and s["rank"] == part["rank"])
             self.assertEqual(faults, part["faults"])
+        allocations = {site["place"] for site in data["sites"] if site["call"].startswith("sms_mapalloc")}
+        self.assertEqual(allocations - {""}, {f"report_cases.cpp:{line_of('sms_mapalloc(dim')}"})
         fetched = sum(rank["fetched_from"][1 - rank["rank"]] for rank in data["ranks"])
         self.assertEqual(fetched, sum(part["bytes_fetched"] for part in data["arrays"][0]["ranks"]))
 
@@ -326,6 +327,13 @@ class Files(Reports):
         alone = sum(part["alone"] for part in array["ranks"])
         self.assertGreater(alone, 0)
         self.assertIn(f"placement of B: homes fixed: {alone} pages", done.stderr)
+
+    def test_arrays_of_one_name(self) -> None:
+        """They are one entry, with the sums of each rank."""
+        (array,) = self.data("twins")["arrays"]
+        self.assertEqual((array["name"], array["count"], array["pages"]), ("B", 2, 4))
+        self.assertEqual([(part["rank"], part["faults"]) for part in array["ranks"]], [(0, 0), (1, 2)])
+        self.assertEqual([sum(part["heat"]["fetched"]) for part in array["ranks"]], [0, 2])
 
     def test_off(self) -> None:
         words = [str(HIROBARUN), "-n", "2", str(CASES), "false_sharing"]
@@ -368,6 +376,34 @@ class Files(Reports):
             self.assertAlmostEqual(written * scale, rule.limit, 9, f"docs/report.md: {rule.name}")
         self.assertEqual({rule.name for rule in RULES}, {problem.rule for problem in PROBLEMS.values()})
 
+    def test_names_of_the_docs(self) -> None:
+        """The tables of docs/report.md name all that the data has, and it has all that they name."""
+        file = self.folder / "run.json"
+        self.assertEqual(run(file, "lock_contention", "part", "--power").returncode, 0)
+        data = json.loads(file.read_text())
+        self.assertEqual(run(file, "missing_preload", "part").returncode, 0)
+        more = json.loads(file.read_text())
+        collective = self.data("collective", "part", "short", "short")
+        found: set[str] = set()
+        values = {"options", "environment", "waited_for"}  # their names are of options, of variables, and of ranks
+
+        def collect(value: Any) -> None:
+            if isinstance(value, list):
+                for part in value:
+                    collect(part)
+            if isinstance(value, dict):
+                found.update(value)
+                for name, part in value.items():
+                    if name not in values:
+                        collect(part)
+
+        for part in (data, more, collective):
+            collect(part)
+        text = (Path(__file__).resolve().parents[2] / "docs" / "report.md").read_text().split("## The data")[1]
+        named = set(re.findall(r"`([a-z_]+)`", text))
+        kinds = {"fault", "barrier", "lock", "task", "copy", "region", "coherence", "preload"}
+        self.assertEqual((found - named, named - found - kinds), (set(), set()))
+
     def test_without_lines(self) -> None:
         bare = self.folder / "bare"
         subprocess.run(["strip", "-g", "-o", bare, CASES], check=True)
@@ -400,75 +436,6 @@ class Files(Reports):
             refused = compare(fast, wrong)
             self.assertEqual(refused.returncode, 2)
             self.assertIn(str(wrong), refused.stderr)
-
-
-class Page(Reports):
-    """In a browser."""
-
-    SECTIONS = ("advice", "time", "path", "places", "locks", "timeline", "arrays", "bytes", "energy", "settings")
-
-    def browse(self, page: Path, *words: str, part: str = "") -> subprocess.CompletedProcess[str]:
-        browser = shutil.which("chromium")
-        if browser is None:
-            print("SKIPPED: the page of a report is tested in Chromium: apt install chromium", file=sys.stderr)
-            self.skipTest("no chromium")
-        home = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={self.folder}/browser"]
-        quiet = ["--host-resolver-rules=MAP * 0.0.0.0", "--enable-logging=stderr", "--virtual-time-budget=5000"]
-        command = [browser, *home, *quiet, *words, page.as_uri() + part]
-        return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
-
-    def check(self, page: Path) -> str:
-        seen = self.browse(page, "--dump-dom")
-        self.assertEqual(seen.returncode, 0, seen.stderr)
-        self.assertNotIn("CONSOLE", seen.stderr)
-        for section in self.SECTIONS:
-            self.assertIn(f'<section id="{section}">', seen.stdout)
-        return seen.stdout
-
-    def test_page(self) -> None:
-        page = self.folder / "run.html"
-        self.assertEqual(run(page, "missing_preload", ranks=4).returncode, 0)
-        self.assertLess(page.stat().st_size, 5e6)
-        self.assertNotIn("http", page.read_text().split('id="data">')[0])
-        seen = self.check(page)
-        self.assertIn("missing preload", seen.split('id="data">')[0])
-        zoomed = self.browse(page, "--dump-dom", part="#timeline=0.1-0.2").stdout
-        drawn = [int(re.findall(r'data-drawn="([0-9]+)"', text)[0]) for text in (seen, zoomed)]
-        self.assertGreater(drawn[1], 0)
-        self.assertLess(drawn[1], drawn[0])
-        kept = os.environ.get("SCREENSHOTS")
-        for name, scheme, size in (("light", 1, "1000,2400"), ("dark", 0, "1000,2400"), ("phone", 1, "500,2400")):
-            out = Path(kept or self.folder) / f"{name}.png"
-            settings = [f"--blink-settings=preferredColorScheme={scheme}", f"--window-size={size}"]
-            self.browse(page, f"--screenshot={out}", "--hide-scrollbars", *settings)
-            self.assertGreater(out.stat().st_size, 10000)
-
-    def test_page_of_a_killed_rank(self) -> None:
-        page = self.folder / "run.html"
-        self.assertEqual(run(page, "killed").returncode, 128 + 9)
-        self.assertIn("did not come to its end", self.check(page))
-
-    def test_texts_stay_texts(self) -> None:
-        """Also bytes that are no UTF-8, and a comment in which a script would begin."""
-        page = self.folder / "run.html"
-        with unittest.mock.patch.dict(os.environb, {b"OMP_TEXT": b"\xff<!--<script>"}):
-            self.assertEqual(run(page, "names").returncode, 0)
-        seen = self.check(page)
-        self.assertIn("&lt;/script&gt;&lt;b&gt;", seen)
-        self.assertIn("\ufffd&lt;!--&lt;script&gt;", seen)
-
-    def test_on_a_phone(self) -> None:
-        """Nothing but tables, which scroll by themselves, is wider than the screen."""
-        page = self.folder / "run.html"
-        self.assertEqual(run(page, "worst_placement", ranks=4).returncode, 0)
-        page.write_text(
-            page.read_text()
-            + "<script>document.title = `${document.documentElement.scrollWidth} of ${innerWidth}`</script>"
-        )
-        seen = self.browse(page, "--dump-dom", "--window-size=500,2400").stdout
-        wide, screen = map(int, re.findall(r"<title>([0-9]+) of ([0-9]+)</title>", seen)[0])
-        self.assertLessEqual(wide, screen)
-        self.assertIn("to the node of a line from that of a column", seen)
 
 
 if __name__ == "__main__":

@@ -113,6 +113,15 @@ void load_imbalance(bool remedied) {
   }
 }
 
+// Ranks that meet in collective operations only.
+void uneven_operations(bool remedied) {
+  double mine = 1, sum = 0;
+  for (int step = 0; step < 100; ++step) {
+    compute(remedied || sms_rank != sms_nprocs - 1 ? 800 : 3200);
+    hiroba_allreduce(&mine, &sum, 1, HIROBA_DOUBLE, HIROBA_SUM, HIROBA_ALL);  // after uneven work
+  }
+}
+
 void slow_rank(bool remedied) {
   for (int step = 0; step < 100; ++step) {
     compute(800);
@@ -249,6 +258,14 @@ void names(bool) {
   sms_barrier();
 }
 
+// Two arrays of one name and size. The last rank writes a page of both.
+void twins(bool) {
+  double* const twins[] = {doubles(4, false, "B"), doubles(4, false, "B")};
+  for (double* const b : twins)
+    if (sms_rank == sms_nprocs - 1) b[page_doubles] = 1;
+  sms_barrier();
+}
+
 void killed(bool) {
   for (int step = 0; step < 50; ++step) compute(200), sms_barrier();
   if (sms_rank == sms_nprocs - 1) raise(SIGKILL);
@@ -297,7 +314,9 @@ constexpr struct {
              {"lock_contention", lock_contention},
              {"held_locks", held_locks},
              {"load_imbalance", load_imbalance},
+             {"uneven_operations", uneven_operations},
              {"slow_rank", slow_rank},
+             {"twins", twins},
              {"worst_placement", worst_placement},
              {"irregular_order", irregular_order},
              {"short_epochs", short_epochs},

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 import unittest
@@ -50,7 +51,8 @@ class Notation(Reports):
 
     @three_attempts
     def check(self, name: str, case: Case, command: list[str]) -> None:
-        data = self.report_of(command, name, nodes=case.nodes)
+        named = [name] if name else []
+        data = self.report_of(command, *named, nodes=case.nodes)
         self.assertTrue(data["advice"], f"no advice on {name}")
         first = data["advice"][0]
         self.assertEqual(first["rule"], case.rule, first["sentence"])
@@ -59,7 +61,7 @@ class Notation(Reports):
         line = text[: text.index(case.where)].count("\n") + 1
         places = [f"{self.SOURCE.name}:{line + i}" for i in case.lines]
         self.assertTrue(any(place in first["sentence"] for place in places), f"{places}: {first['sentence']}")
-        good = self.report_of(command, name, "remedied", nodes=case.nodes)
+        good = self.report_of(command, *named, "remedied", nodes=case.nodes)
         self.assertEqual([entry["sentence"] for entry in good["advice"]], [])
         self.assertLess(self.seconds(good, case.cost), self.seconds(data, case.cost))
 
@@ -105,6 +107,24 @@ class Coarrays(Compiled):
                 "collective": Case("collective in inner loop", "#pragma xmp reduction", "#pragma xmp", "collective"),
             }
         )
+
+
+class Fortran(Notation):
+    """Calls of the module hiroba_collective; report_running.py has OpenMP."""
+
+    SOURCE = ROOT / "tests" / "programs" / "report_collective.f90"
+
+    def test_collective(self) -> None:
+        if shutil.which("gfortran") is None:
+            self.skipTest("no gfortran")
+        program, library = self.folder / "program", BUILD / "lib"
+        words = ["gfortran", "-g", "-O2", ROOT / "include" / "hiroba" / "hiroba_collective.f90", self.SOURCE]
+        words += [f"-L{library}", "-lhiroba", f"-Wl,-rpath,{library}", "-o", program]
+        subprocess.run(words, check=True, timeout=60, cwd=self.folder)
+        case = Case(
+            "collective in inner loop", "call hiroba_allreduce(mine(i:i)", "collective.h", "collective", (-1, 0)
+        )
+        self.check("", case, [str(program)])
 
 
 class Python(Notation):

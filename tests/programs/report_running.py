@@ -9,6 +9,7 @@ import json
 import os
 import pty
 import re
+import shutil
 import subprocess
 import termios
 import time
@@ -154,14 +155,26 @@ class Traces(Reports):
         self.assertIsNone(self.data("load_imbalance")["ranks"][0]["energy"])
 
 
+# Rule, seconds that the problem costs, text of a line of the program, remedy.
+FORTRAN = {
+    "lock_contention": ("lock contention", "locks", "!$omp critical", "clause reduction"),
+    "load_imbalance": ("load imbalance", "computing", "!$omp parallel do ! uneven", "schedule(dynamic"),
+    "serial_part": ("load imbalance", "computing", "!$omp parallel do ! after the serial", "in parallel regions"),
+    "missing_preload": ("missing preload", "faults", "total + field(i) ! reads", "in a parallel loop"),
+}
+
+
 class OpenMP(Reports):
     """Regions, critical sections and tasks, by function and line."""
 
     def built(self, source: str) -> str:
         if not (BUILD / "lib" / "libhiroba_openmp.so").exists():
             self.skipTest("no OpenMP over nodes is built")
+        compiler = "gfortran" if source.endswith(".f90") else "cc"
+        if shutil.which(compiler) is None:
+            self.skipTest(f"no {compiler}")
         program = self.folder / "program"
-        words = [str(BUILD / "bin" / "hirobacc"), "--cc", "cc", "-g", "-O2", "-fopenmp-nodes"]
+        words = [str(BUILD / "bin" / "hirobacc"), "--cc", compiler, "-g", "-O2", "-fopenmp-nodes"]
         words += [str(Path(__file__).parent / source), "-o", str(program)]
         subprocess.run(words, check=True, timeout=60, cwd=self.folder)
         return str(program)
@@ -190,6 +203,36 @@ class OpenMP(Reports):
         self.assertEqual(first["rule"], "lock contention")
         self.assertRegex(first["sentence"], r"a lock of OpenMP, most at main\._omp_fn\.0 \(report_critical\.c:1[123]\)")
         self.assertIn("clause reduction", first["remedy"])
+
+    def test_fortran(self) -> None:
+        program = self.built("report_openmp.f90")
+        for case in FORTRAN:
+            with self.subTest(case):
+                self.check_fortran(case, program)
+
+    @three_attempts
+    def check_fortran(self, case: str, program: str) -> None:
+        """The procedure of the module, and a line of the construct or of the statement; with the remedy it is gone."""
+        rule, cost, where, remedy = FORTRAN[case]
+        runs = []
+        for words in ((case,), (case, "remedied")):
+            file = self.folder / "run.json"
+            done = run(file, *words, program=program)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            runs.append(json.loads(file.read_text()))
+        first = runs[0]["advice"][0]
+        self.assertEqual(first["rule"], rule, first["sentence"])
+        source = (Path(__file__).parent / "report_openmp.f90").read_text()
+        line = source[: source.index(where)].count("\n") + 1
+        places = [rf"work::{case}\._omp_fn\.[0-9] \(report_openmp\.f90:{line + more}\)" for more in (0, 1, 2)]
+        self.assertRegex(first["sentence"], "|".join(places))
+        self.assertIn(remedy, first["remedy"])
+        self.assertEqual([entry["sentence"] for entry in runs[1]["advice"]], [])
+        if cost == "computing":  # other work of the machine makes it longer, of all ranks
+            good, bad = ([rank["seconds"][cost] for rank in data["ranks"]] for data in reversed(runs))
+            self.assertLess(max(good) / sum(good), max(bad) / sum(bad))
+        else:
+            self.assertLess(self.seconds(runs[1], cost), self.seconds(runs[0], cost))
 
     def test_small_tasks(self) -> None:
         program = self.built("report_tasks.c")

@@ -15,6 +15,12 @@ FORMAT = 1
 WAITING = ("collective", "locks", "faults", "preloads", "coherence")
 # Names that the records have.
 COHERENCE_OF_LOCK, TASK_OF_OPENMP = "coherence of a lock", "task of OpenMP"
+START_OF_REGION = "the start of a parallel region"
+OBJECTS = (
+    "global variables",
+    "large objects",
+    "the heap of rank ",
+)  # arrays that have a program's variables and objects
 OTHER_LOCKS = ("a lock of OpenMP", "a lock of coarray ")
 
 
@@ -122,8 +128,14 @@ class Report:
 
     def array_name(self, array: int) -> str:
         """Without the folder, if it is the place of the allocation."""
-        name = self.arrays[array]["name"]
+        name: str = self.arrays[array]["name"]
+        if name.startswith(OBJECTS):
+            return f"the program's {name}" if not name.startswith("the ") else name
         return f"`{name.rsplit('/', 1)[-1] if re.search(r':[0-9]+$', name) else name}`"
+
+    def array_text(self, array: int) -> str:
+        name = self.array_name(array)
+        return f"array {name}" if name.startswith("`") else name
 
     def sum_of(self, array: int, count: str) -> int:
         return sum(part[count] for part in self.arrays[array]["ranks"])

@@ -8,13 +8,14 @@ from __future__ import annotations
 REMEDIES: dict[str, dict[str, str]] = {
     "preload": {
         "": "call sms_preload for the section of {array} that {place} uses, after the barrier and before the "
-        "loop: it brings all pages of a home by one message",
+        "loop: it brings all pages that have their home on one rank by one message",
         "Python": "call {variable}.preload(..) with the slices that {place} reads, after the barrier and before the"
-        " loop: it brings all pages of a home by one message",
+        " loop: it brings all pages that have their home on one rank by one message",
         "SMint": "put `#pragma SMint preload {variable}[first:length]` before the loop of {place}, or `parallel "
-        "for` above it if its iterations may be divided: both bring all pages of a home by one message",
-        "OpenMP": "fill {array} in a parallel loop of the same form as that of {place}, not in the serial part or "
-        "by other threads: then each rank has the pages that it reads",
+        "for` above it if its iterations may be divided: both bring all pages that have their home on one rank by one "
+        "message",
+        "OpenMP": "fill what {place} reads in a parallel loop of the same form, not in the serial part or by other "
+        "threads: then each rank has the pages that it reads",
     },
     "order": {
         "": "visit {array} in the order of its addresses (sort the indices first), or, if most of it is used,"
@@ -23,7 +24,7 @@ REMEDIES: dict[str, dict[str, str]] = {
         " call {variable}.preload() before",
         "SMint": "give the loop of {place} clause repeat, if it has the same subscripts each time, or, if most of "
         "it is used, put `#pragma SMint preload {variable}[0:length]` before it",
-        "OpenMP": "visit {array} in the order of its addresses: sort the indices first",
+        "OpenMP": "let {place} visit its array in the order of its addresses: sort the indices first",
     },
     "placement": {
         "": "distribute {array} as it is written: give the allocation a division, or call sms_redistribute, "
@@ -32,7 +33,7 @@ REMEDIES: dict[str, dict[str, str]] = {
         ' let homes migrate (homes="migrating")',
         "SMint": "distribute {array} as it is written, by other pieces in `#pragma SMint shared`, or let homes "
         "migrate (--homes migrating)",
-        "OpenMP": "fill {array} by the threads that write it later, or let homes migrate (--homes migrating)",
+        "OpenMP": "fill an array by the threads that write it later, or let homes migrate (--homes migrating)",
     },
     "epochs": {
         "": "do more between barriers: join loops whose parts need nothing of each other",
@@ -56,6 +57,9 @@ REMEDIES: dict[str, dict[str, str]] = {
         "n) of `parallel for`",
         "OpenMP": "divide the work by its cost, not by its number: clause schedule(dynamic, n), or tasks",
         "XcalableMP": "divide the work by its cost, not by its number: distribute by cyclic(n) or gblock(sizes)",
+    },
+    "serial": {
+        "": "give the loops that main executes before {place} to all threads: put them in parallel regions",
     },
     "collect": {
         "": "collect the values in an array, and combine {many} or more of them by one call (collective.h); "

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
-from hiroba.report.data import COHERENCE_OF_LOCK, OTHER_LOCKS, TASK_OF_OPENMP, Place, Report
+from hiroba.report.data import COHERENCE_OF_LOCK, OTHER_LOCKS, START_OF_REGION, TASK_OF_OPENMP, Place, Report
 from hiroba.report.remedies import REMEDIES
 
 PAGE_BYTES = 4096
@@ -19,6 +19,7 @@ COST_OF_TASK = {"": 1e-6, "OpenMP": 0.2e-6, "Python": 30e-6}
 LIMIT_IN_PYTHON = 10
 REDUCTIONS = ("sms_reduce", "smint_reduce", "xmp_reduction", "xmp_loop_reduction")  # of one value are barriers
 LEAST_OF_TASKS = 0.03  # of the time: with less, small tasks do no harm
+MOST_BYTES = 2**40  # of the arrays of a program
 MOST_QUEUED = 0.97  # of the time of most ranks without a processor: what is left says nothing of balance
 
 
@@ -57,8 +58,12 @@ def remedy(report: Report, kind: str, array: int | None = None, place: str = "",
     return texts.get(report.notation, texts[""]).format(array=name, variable=variable, place=place, many=many)
 
 
+def named(place: Place | None) -> str:
+    return place.named() if place else ""
+
+
 def most_at(places: list[Place]) -> str:
-    return places[0].named() if places else ""
+    return named(places[0]) if places else ""
 
 
 def fault_seconds(report: Report, array: int) -> float:
@@ -68,7 +73,7 @@ def fault_seconds(report: Report, array: int) -> float:
 def shared_writes(report: Report, array: int) -> float:
     """The part of an array's written pages that another rank has written, too, before the same barrier."""
     written, both = report.heat(array, "written"), report.heat(array, "both")
-    return both / written if both >= 100 and written > 0 else 0
+    return min(1, both / written) if both >= 100 and written > 0 else 0  # several others may have written a page
 
 
 def false_sharing(report: Report, limit: float) -> Iterator[Finding]:
@@ -82,7 +87,7 @@ def false_sharing(report: Report, limit: float) -> Iterator[Finding]:
         yield Finding(
             report.active_share(seconds),
             part,
-            f"{percent(part)} of the pages of array {name} that rank{'s' if len(ranks) > 1 else ''} "
+            f"{percent(part)} of the pages of {report.array_text(array)} that rank{'s' if len(ranks) > 1 else ''} "
             f"{', '.join(ranks)} wrote were written by another rank before the same barrier, "
             f"{report.heat(array, 'both'):,} times; each has to fetch them again, which takes "
             f"{percent(report.active_share(seconds))} of the time outside of collective calls, most at "
@@ -108,7 +113,9 @@ def cache_thrashes(report: Report, limit: float) -> Iterator[Finding]:
         if report.active_share(seconds) < 0.05:
             continue
         places = report.faults_of(array)
-        need = max(sum(report.arrays[a]["bytes"] for a in range(len(report.arrays))), 1)
+        need = sum(a["bytes"] * a["count"] for a in report.arrays)
+        known = need < MOST_BYTES  # of address ranges from which a program allocates it is not
+        enough = f"--cache {need // 2**20 + 1}M holds all arrays" if known else "option --cache"
         yield Finding(
             report.active_share(seconds),
             part,
@@ -117,8 +124,7 @@ def cache_thrashes(report: Report, limit: float) -> Iterator[Finding]:
             f"(option cache is {report.data['options'].get('cache', '?')}); faults take "
             f"{percent(report.active_share(seconds))} of the time outside of collective calls, most at "
             f"{most_at(places)}",
-            f"give each rank a larger cache: --cache {need // 2**20 + 1}M holds all arrays; or work on one part of the "
-            "array until it is done",
+            f"give each rank a larger cache: {enough}; or work on one part of the array until it is done",
             most_at(places),
             array,
         )
@@ -149,7 +155,7 @@ def fault_finding(report: Report, array: int, seconds: float, places: list[Place
     share = report.active_share(seconds)
     sentence = (
         f"{percent(share)} of the ranks' time outside of collective calls, and {percent(of_rank)} of rank {rank}'s "
-        f"waiting, are page faults on array {report.array_name(array)}, most at {most_at(places)}: {count:,} faults "
+        f"waiting, are page faults on {report.array_text(array)}, most at {most_at(places)}: {count:,} faults "
         f"for {pages:,} pages between {epochs:,} barriers{how}"
     )
     return Finding(share, share, sentence, remedy, most_at(places), array)
@@ -187,8 +193,15 @@ def irregular_order(report: Report, limit: float) -> Iterator[Finding]:
 
 
 def alone(report: Report, array: int) -> float:
-    pages = report.arrays[array]["pages"]
+    pages = report.arrays[array]["pages"] * report.arrays[array]["count"]
     return report.sum_of(array, "alone") / pages if pages >= 16 else 0
+
+
+def sending_seconds(report: Report, array: int) -> float:
+    """Of coherence at barriers, the part of an array by the bytes that it has sent to homes."""
+    seconds = sum(place.seconds for place in report.of_kind("coherence") if place.call != COHERENCE_OF_LOCK)
+    sent = sum(report.sum_of(a, "bytes_sent") for a in range(len(report.arrays)))
+    return seconds * report.sum_of(array, "bytes_sent") / max(1, sent)
 
 
 def worst_placement(report: Report, limit: float) -> Iterator[Finding]:
@@ -198,13 +211,13 @@ def worst_placement(report: Report, limit: float) -> Iterator[Finding]:
         if part < limit or sent < 2**20 or sent < 10e6 * longest:
             continue
         places = report.faults_of(array)
-        name = report.array_name(array)
-        seconds = fault_seconds(report, array)
+        share = report.active_share(fault_seconds(report, array) + sending_seconds(report, array))
         yield Finding(
-            max(report.active_share(seconds), 0.05),
+            share,
             part,
-            f"{percent(part)} of the pages of array {name} have long been written by one rank alone, on another node "
-            f"than their home; {sent / 1e6:,.0f} MB were sent to homes"
+            f"{percent(part)} of the pages of {report.array_text(array)} have long been written by one rank alone, on "
+            f"another node than their home: {sent / 1e6:,.0f} MB were sent to homes, which takes {percent(share)} of "
+            "the time outside of collective calls"
             + (f", and its faults are most at {most_at(places)}" if places else ""),
             remedy(report, "placement", array),
             most_at(places),
@@ -297,19 +310,25 @@ def balance(report: Report) -> Balance | None:
     return Balance(slowest, computing(slowest), others, max(total, 1e-9))
 
 
-def waiting_for(report: Report, rank: int) -> tuple[float, str]:
-    """The seconds that others have waited for a rank in barriers, and the place where they waited longest."""
-    others = [r for r in report.ranks if r["rank"] != rank]
-    seconds = sum(r["waited_for"][rank] for r in others if rank < len(r["waited_for"]))
-    places = sorted(report.of_kind("barrier"), key=lambda place: -place.waited_for.get(rank, 0))
+def waiting_for(report: Report, rank: int) -> tuple[float, Place | None]:
+    """The seconds that others have waited for a rank in collective calls, and the place where they waited longest."""
+    others = [r["rank"] for r in report.ranks if r["rank"] != rank]
     known = any(s > 0 for r in report.ranks for other, s in enumerate(r["waited_for"]) if other != r["rank"])
-    if not known:  # over hosts no rank sees which one comes last
-        seconds = sum(r["seconds"]["collective"] for r in others)
-        places = sorted(places, key=lambda place: -place.seconds)
-    return seconds, places[0].named() if places else ""
+
+    def seconds(place: Place) -> float:
+        """Of an operation no rank sees which one comes last, nor over hosts of a barrier: it waits least itself."""
+        if place.kind == "barrier" and known:
+            return place.waited_for.get(rank, 0)
+        least = place.by_rank.get(rank, 0)
+        return sum(max(0, place.by_rank.get(other, 0) - least) for other in others)
+
+    places = sorted(report.of_kind("barrier") + report.of_kind("collective"), key=lambda place: -seconds(place))
+    in_barriers = sum(r["waited_for"][rank] for r in report.ranks if r["rank"] != rank and rank < len(r["waited_for"]))
+    in_operations = sum(seconds(place) for place in places if place.kind == "collective" or not known)
+    return in_barriers + in_operations, places[0] if places else None
 
 
-def uneven(report: Report, limit: float, held_up: bool) -> Iterator[tuple[Balance, float, str]]:
+def uneven(report: Report, limit: float, held_up: bool) -> Iterator[tuple[Balance, float, Place | None]]:
     """The others wait for the slowest rank for as long as it computes longer; all else has other reasons."""
     found = balance(report)
     if found is None or found.longer() < limit or found.held_up() != held_up:
@@ -320,16 +339,34 @@ def uneven(report: Report, limit: float, held_up: bool) -> Iterator[tuple[Balanc
         yield found, seconds, place
 
 
+def serial_part(report: Report, place: Place | None) -> str:
+    """Returns the place of the region of OpenMP that main came to latest, if the ranks wait for its serial part."""
+    if place is None or place.call != START_OF_REGION or place.place:
+        return ""
+    found: dict[str, float] = {}
+    for site in report.data["sites"]:
+        if site["rank"] == 0 and site["call"] == START_OF_REGION and site["place"]:
+            computing = site.get("critical", {}).get("computing", 0)
+            found[site["place"]] = found.get(site["place"], 0) + computing
+    return max(found, key=lambda name: found[name], default="")
+
+
 def load_imbalance(report: Report, limit: float) -> Iterator[Finding]:
     for found, seconds, place in uneven(report, limit, False):
+        rank, share = found.slowest["rank"], percent(seconds / found.total)
+        region = serial_part(report, place) if rank == 0 else ""
+        sentence = (
+            f"rank {rank} computes for {found.seconds:.2f} s, {found.longer():.1f} times as long as the others, which "
+            f"wait for it {seconds:.2f} s ({share} of the time of all ranks), "
+        )
+        where = region or named(place)
+        sentence += f"most in its serial part before the parallel region {region}" if region else f"longest in {where}"
         yield Finding(
             seconds / found.total,
             found.longer(),
-            f"rank {found.slowest['rank']} computes for {found.seconds:.2f} s, {found.longer():.1f} times as long as "
-            f"the others, which wait for it {seconds:.2f} s ({percent(seconds / found.total)} of the time of all "
-            f"ranks), longest in {place}",
-            remedy(report, "balance"),
-            place,
+            sentence,
+            remedy(report, "serial" if region else "balance", place=region),
+            where,
         )
 
 
@@ -341,10 +378,10 @@ def slow_rank(report: Report, limit: float) -> Iterator[Finding]:
             found.longer(),
             f"rank {rank['rank']} on {rank['host']} (CPUs {rank['cpus']}) takes {found.longer():.1f} times as long as "
             f"the others, but has used a processor for only {rank['seconds']['processor']:.2f} s of "
-            f"{found.seconds:.2f} s: the others wait for it {seconds:.2f} s, longest in {place}",
+            f"{found.seconds:.2f} s: the others wait for it {seconds:.2f} s, longest in {named(place)}",
             "look what else runs on its CPUs, and bind ranks (--bind core); or find what the rank sleeps in, such as "
             "output or files",
-            place,
+            named(place),
         )
 
 

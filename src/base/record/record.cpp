@@ -78,6 +78,17 @@ std::string describe_machine() {
                 system.sysname, system.release);
 }
 
+// Some calls have their place in them: "sms_alloc(8, 100, 0) at solver.c:12".
+void describe_site(SiteRecord& site, const char* call, const char* text) {
+  const char* const in_call = std::strstr(call, " at ");
+  const bool placed = site.code != 0 || (text != nullptr && *text != '\0');
+  if (!placed && in_call != nullptr && std::strchr(in_call, ':') != nullptr) text = in_call + 4;
+  const char* const slash = text == nullptr ? nullptr : std::strrchr(text, '/');
+  copy_text(site.call, call), copy_text(site.text, slash == nullptr ? text : slash + 1);
+  const size_t length = in_call == nullptr ? sizeof site.call : static_cast<size_t>(in_call - call);
+  if (length < sizeof site.call) site.call[length] = '\0';
+}
+
 }  // namespace
 
 // The thread that wins the key fills in the rest, which is read when the program has ended.
@@ -97,9 +108,7 @@ SiteRecord* site_of(SiteKind kind, const void* code, uint32_t detail, const char
     }
     site.kind = static_cast<uint32_t>(kind), site.detail = detail;
     site.code = text == nullptr ? at : 0;
-    const char* const slash = placed ? std::strrchr(text, '/') : nullptr;
-    copy_text(site.call, call), copy_text(site.text, slash == nullptr ? text : slash + 1);
-    if (char* const rest = placed ? std::strstr(site.call, " at ") : nullptr; rest != nullptr) *rest = '\0';
+    describe_site(site, call, text);
     return &site;
   }
   add(run_record->lost, 1);

@@ -188,36 +188,48 @@ std::string rank_text(const Records& records, const RunRecord& r, const std::vec
 }
 
 // Most lists are of zeros, and short so.
-std::string heat_list(const std::atomic<uint64_t> (&cells)[ArrayRecord::cells]) {
-  const bool any = std::any_of(std::begin(cells), std::end(cells), [](const auto& cell) { return cell.load() != 0; });
-  return list(cells, any ? ArrayRecord::cells : 0);
+using Cells = std::atomic<uint64_t> (ArrayRecord::*)[ArrayRecord::cells];
+std::string heat_list(const std::vector<const ArrayRecord*>& parts, Cells cells) {
+  uint64_t sums[ArrayRecord::cells] = {};
+  bool any = false;
+  for (const ArrayRecord* part : parts)
+    for (size_t i = 0; i < ArrayRecord::cells; ++i) sums[i] += (part->*cells)[i].load(), any = any || sums[i] != 0;
+  return list(sums, any ? ArrayRecord::cells : 0);
 }
 
-std::string array_part(const RunRecord& r, const ArrayRecord& a) {
+// Returns the sums over a rank's arrays of one name and size.
+std::string array_part(const RunRecord& r, const std::vector<const ArrayRecord*>& parts) {
   std::string out = format("{\"rank\":%d,", r.rank);
-  for (size_t i = 0; i < std::size(a.counts); ++i)
-    out += format("\"%s\":%lu,", array_count_names[i], count_of(a, static_cast<ArrayCount>(i)));
-  return out + format("\"alone\":%lu,", a.alone) + "\"heat\":{\"fetched\":" + heat_list(a.faults) +
-         ",\"written\":" + heat_list(a.writes) + ",\"both\":" + heat_list(a.both) + "}}";
+  for (size_t i = 0; i < std::size(parts[0]->counts); ++i) {
+    uint64_t sum = 0;
+    for (const ArrayRecord* part : parts) sum += count_of(*part, static_cast<ArrayCount>(i));
+    out += format("\"%s\":%lu,", array_count_names[i], sum);
+  }
+  uint64_t alone = 0;
+  for (const ArrayRecord* part : parts) alone += part->alone;
+  return out + format("\"alone\":%lu,", alone) + "\"heat\":{\"fetched\":" + heat_list(parts, &ArrayRecord::faults) +
+         ",\"written\":" + heat_list(parts, &ArrayRecord::writes) +
+         ",\"both\":" + heat_list(parts, &ArrayRecord::both) + "}}";
 }
 
 std::string array_text(const Records& records, const ArrayNumbers& numbers, size_t number) {
   const ArrayRecord& a = *numbers.described[number];
-  constexpr const char* policies[] = {"fixed", "first-touch", "migrating"};
-  std::string out =
-      format("{\"name\":%s,\"pages\":%lu,\"bytes\":%lu,\"element_bytes\":%lu,\"dims\":", quoted(a.name).c_str(),
-             a.pages, a.bytes, a.element_bytes);
-  out += list(a.dims, static_cast<size_t>(a.ndims)) + format(",\"homes\":\"%s\",\"home\":", policies[a.policy % 3]) +
-         list(a.home, ArrayRecord::cells) + ",\"ranks\":[";
-  const char* before = "";
-  for (const RunRecord* r : records)
+  std::string ranks;
+  size_t most = 1;  // arrays of this name and size at a time
+  for (const RunRecord* r : records) {
+    std::vector<const ArrayRecord*> parts;
     for (uint32_t i = 0; i < arrays_of(*r); ++i) {
       const ArrayRecord& part = r->arrays[i];
-      if (part.used == 0 || part.pages != a.pages || std::strcmp(part.name, a.name) != 0) continue;
-      out += before + array_part(*r, part);
-      before = ",\n  ";
+      if (part.used != 0 && part.pages == a.pages && std::strcmp(part.name, a.name) == 0) parts.push_back(&part);
     }
-  return out + "]}";
+    if (!parts.empty()) ranks += (ranks.empty() ? "" : ",\n  ") + array_part(*r, parts);
+    most = std::max(most, parts.size());
+  }
+  constexpr const char* policies[] = {"fixed", "first-touch", "migrating"};
+  std::string out = format("{\"name\":%s,\"count\":%zu,\"pages\":%lu,\"bytes\":%lu,\"element_bytes\":%lu,\"dims\":",
+                           quoted(a.name).c_str(), most, a.pages, a.bytes, a.element_bytes);
+  out += list(a.dims, static_cast<size_t>(a.ndims)) + format(",\"homes\":\"%s\",\"home\":", policies[a.policy % 3]);
+  return out + list(a.home, ArrayRecord::cells) + ",\"ranks\":[" + ranks + "]}";
 }
 
 std::string critical_text(const SiteRecord& site) {

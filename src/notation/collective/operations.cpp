@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/record/record.hpp"
 #include "notation/collective/collective_process.hpp"
 
 namespace hiroba {
@@ -379,16 +380,20 @@ const char* barrier_here(const char* call) {
 #define UNPACK(...) __VA_ARGS__
 #define OPERATION(name, parameters, arguments)                                                            \
   HIROBA_EXPORT void hiroba_##name(UNPACK parameters, hiroba_team team) {                                 \
+    const RecordedCall recorded;                                                                          \
     perform("hiroba_" #name, name("hiroba_" #name, UNPACK arguments, team));                              \
   }                                                                                                       \
   HIROBA_EXPORT void hiroba_i##name(UNPACK parameters, hiroba_team team, hiroba_request* request) {       \
+    const RecordedCall recorded;                                                                          \
     *request = start("hiroba_i" #name, name("hiroba_i" #name, UNPACK arguments, team));                   \
   }                                                                                                       \
   HIROBA_EXPORT void hiroba_##name##_init(UNPACK parameters, hiroba_team team, hiroba_request* request) { \
+    const RecordedCall recorded;                                                                          \
     *request = keep("hiroba_" #name "_init", name("hiroba_" #name, UNPACK arguments, team));              \
   }
 
 HIROBA_EXPORT void hiroba_barrier(hiroba_team team) {
+  const RecordedCall recorded;
   const char* const call = "hiroba_barrier";
   if (team != HIROBA_ALL) return perform(call, barrier(call, team));
   static const uint64_t tag = Barriers::tag_of(call);
