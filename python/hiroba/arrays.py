@@ -338,8 +338,8 @@ def zeros(
 
     Errors: TypeError for elements that are Python objects, or have no length, as "U", and a shape or split that is not
     of integers; ValueError for a shape that is negative or too large, a split that does not fit it, or the ranks, and
-    an unknown word for homes. Shapes that differ between ranks, and
-    more memory than there is, end the job with a message."""
+    an unknown word for homes. Shapes that differ between ranks, and more memory than there is, end the job with a
+    message."""
     lengths, kind = shape_of(shape), np.dtype(dtype)
     if kind.hasobject:
         raise TypeError(f"dtype {kind} holds Python objects: pointers, which only one process can follow")

@@ -89,6 +89,15 @@ class Notebooks(unittest.TestCase):
     def test_pictures(self) -> None:
         (cell,) = self.run_cells("%%hiroba -n 2\nfrom matplotlib.figure import Figure\nFigure(figsize=(1, 1))")
         self.assertIn("image/png", cell.outputs[0].data)
+        of_show, of_end, none = self.run_cells(
+            "%%hiroba -n 2\nfrom matplotlib import pyplot\nfor i in 1, 2:\n    pyplot.plot([1, i])\n    pyplot.show()\n"
+            "print('after')",
+            "%%hiroba\npyplot.figure()\npyplot.plot([1, 2]);",
+            "%%hiroba\nprint('none')",
+        )
+        for cell, pictures in ((of_show, 2), (of_end, 1), (none, 0)):
+            self.assertEqual(sum("image/png" in each.get("data", {}) for each in cell.outputs), pictures, cell.outputs)
+        self.assertNotIn("Warning", text_of(of_show))
 
     def test_exceptions(self) -> None:
         everywhere, one, later = self.run_cells(

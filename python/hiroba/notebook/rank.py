@@ -25,6 +25,7 @@ import hiroba
 from hiroba.places import PACKAGE
 
 COLLECTIVE = {"allreduce": hiroba.allreduce}
+PICTURES = "hiroba.notebook.pictures"
 
 
 class Kernel:
@@ -118,6 +119,8 @@ def execute(source: str, name: str, names: dict[str, Any]) -> str | None:
         if last is not None and (value := eval(last, names)) is not None:
             names["_"] = value
             names["display"](value)
+        if PICTURES in sys.modules:  # the cell, or one before it, has used pyplot
+            sys.modules[PICTURES].Manager.pyplot_show()
     except BaseException as error:  # SystemExit and KeyboardInterrupt, too
         seen = traceback.TracebackException.from_exception(error)
         frames = [frame for frame in seen.stack if not frame.filename.startswith(PACKAGE)]
@@ -143,6 +146,7 @@ def main() -> None:
         kernel.send("shown", shown(value))
 
     names["display"] = display
+    os.environ["MPLBACKEND"] = f"module://{PICTURES}"
     sys.argv = [""]
     sys.path.insert(0, "")
     sys.stdout, sys.stderr = Output(kernel, "stdout"), Output(kernel, "stderr")
