@@ -37,8 +37,20 @@ HOMES = {"fixed": 0, "first-touch": 1, "migrating": 2}
 Split = int | None | Sequence[int]
 
 
-# Functions of NumPy that write into their first argument.
-WRITERS = {np.copyto, np.put, np.place, np.putmask, np.fill_diagonal}
+# Functions of NumPy that write into their first argument, and its name.
+WRITERS: dict[Any, str] = {
+    np.copyto: "dst",
+    np.fill_diagonal: "a",
+    np.place: "arr",
+    np.put: "a",
+    np.put_along_axis: "arr",
+    np.putmask: "a",
+}
+# Methods that write into `out`, which NumPy tells nobody, as it does of its functions.
+OUT_METHODS = [
+    *("all", "any", "argmax", "argmin", "choose", "compress", "cumprod", "cumsum", "dot", "max", "mean", "min"),
+    *("prod", "std", "sum", "take", "trace", "var"),
+]
 
 if TYPE_CHECKING:
     Base = np.ndarray
@@ -179,7 +191,8 @@ class Array(Base):
     if job.size > 1:
 
         def __array_function__(self, function: Any, types: Any, arguments: Any, more: Any) -> Any:
-            out = arguments[0] if function in WRITERS and arguments else more.get("out")
+            name = WRITERS.get(function, "out")
+            out = arguments[0] if function in WRITERS and arguments else more.get(name)
             if isinstance(out, Array):
                 watch(out)
             return super().__array_function__(function, types, arguments, more)
@@ -219,6 +232,18 @@ def in_place(name: str) -> Callable[..., Any]:
     return operate
 
 
+def with_out(name: str) -> Callable[..., Any]:
+    plain = getattr(np.ndarray, name)
+
+    def operate(self: Array, *arguments: Any, **more: Any) -> Any:
+        if isinstance(out := more.get("out"), Array):
+            watch(out)
+        return plain(self, *arguments, **more)
+
+    operate.__name__ = name
+    return operate
+
+
 def assigned(name: str) -> property:
     plain: Any = getattr(np.ndarray, name)
 
@@ -232,6 +257,9 @@ def assigned(name: str) -> property:
 
 for each_name in ("fill", "partition", "put", "setfield", "sort"):
     setattr(Array, each_name, in_place(each_name))
+if job.size > 1:
+    for each_name in OUT_METHODS:
+        setattr(Array, each_name, with_out(each_name))
 for each_name in ("flat", "real", "imag"):
     setattr(Array, each_name, assigned(each_name))
 

@@ -40,6 +40,22 @@ def reduces_into(a: Any) -> None:
     np.cumsum(np.ones((N, N)), axis=0, out=a)
 
 
+def sums_into(a: Any) -> None:
+    a.sum(axis=0, out=a[0])
+
+
+def accumulates(a: Any) -> None:
+    a.cumsum(axis=1, out=a)
+
+
+def puts_along(a: Any) -> None:
+    np.put_along_axis(a, np.zeros((N, 1), int), 9, axis=1)
+
+
+def copies_by_name(a: Any) -> None:
+    np.copyto(dst=a, src=0)
+
+
 def clips(a: Any) -> None:
     a.clip(0, 1, out=a)
 
@@ -127,6 +143,7 @@ def calls(a: Any) -> None:
 
 WRONG: list[Callable[[Any], None]] = [
     *(adds, assigns_sum, assigns_all, smooths, adds_into, reduces_into, clips, fills, sorts, copies, puts),
+    *(sums_into, accumulates, puts_along, copies_by_name),
     *(sets_diagonal, flat, adds_to_elements, assigns_elements, adds_to_one, adds_to_rows, assigns_rows, chooses),
     *(adds_to_list, assigns_edge, transposed, subtracts_mean),
 ]
