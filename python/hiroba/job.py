@@ -14,7 +14,7 @@ from types import FrameType, TracebackType
 from typing import Any, SupportsIndex
 
 from hiroba.library import Error, load, mark_children
-from hiroba.places import PACKAGE, is_installed
+from hiroba.places import PACKAGE, is_installed, place_of, program_frame
 
 __all__ = ["Error", "node", "nodes", "rank", "size"]
 
@@ -71,7 +71,7 @@ class Interrupts:
             frame = sys._current_frames().get(threading.main_thread().ident or 0)
             lines = "".join(traceback.format_stack(frame))
             what = "Interrupted in a call that does not end (most recent call last)"
-            fail(f"{what}:\n{lines}KeyboardInterrupt", "KeyboardInterrupt", "Python")
+            fail(f"{what}:\n{lines}KeyboardInterrupt", "KeyboardInterrupt", place_of(program_frame(frame)))
 
 
 @functools.cache

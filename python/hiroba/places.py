@@ -27,9 +27,10 @@ def is_installed(path: str) -> bool:
     return any(has) or path.startswith("<frozen ") or path.endswith((".pyx", ".pxi", ".pxd"))
 
 
-def program_frame() -> FrameType | None:
-    """The innermost frame that is in no installed package, such as numpy, if there is one; else as calling_frame()."""
-    frame = first = calling_frame()
+def program_frame(of: FrameType | None = None) -> FrameType | None:
+    """The innermost frame that is in no installed package, such as numpy, if there is one; else as calling_frame(). Of
+    the thread that calls, or that executes a frame."""
+    frame = first = of or calling_frame()
     while frame is not None and (is_ours(frame) or is_installed(frame.f_code.co_filename)):
         frame = frame.f_back
     return frame or first
@@ -37,7 +38,10 @@ def program_frame() -> FrameType | None:
 
 def calling_place() -> str:
     """ "heat.py:12" """
-    frame = calling_frame()
+    return place_of(calling_frame())
+
+
+def place_of(frame: FrameType | None) -> str:
     if frame is None:
         return "the end of the program"
     return f"{frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno}"

@@ -173,6 +173,12 @@ def waits_for_each_other() -> None:
         time.sleep(30)
 
 
+def computes_long() -> None:
+    """In one call of C."""
+    print("waiting", flush=True)
+    np.linalg.svd(np.ones((4000, 4000)))
+
+
 def too_much() -> None:
     b = hiroba.zeros(1 << 20, name="the big one")
     hiroba.zeros(1 << 39)
