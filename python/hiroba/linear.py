@@ -169,6 +169,13 @@ class Operator:
             yield out
 
 
+def handle_of(given: object, call: str) -> int:
+    """Of an operator that the program gives."""
+    if not isinstance(given, Operator):
+        raise TypeError(f"{call}: {type(given).__name__} is no operator of hiroba; hiroba.matrix() makes one")
+    return given.handle
+
+
 class FunctionOperator(Operator):
     """See operator()."""
 
@@ -177,7 +184,7 @@ class FunctionOperator(Operator):
     ) -> None:
         self._seen: dict[int, Array] = {}  # vectors of the library, by address
         self._apply = Apply(called_back(lambda x, y, _: function(self.see(x), self.see(y))))
-        words = (type_of(dtype), n, self._apply, None, like.handle if like else None)
+        words = (type_of(dtype), n, self._apply, None, None if like is None else handle_of(like, "operator: like"))
         super().__init__(call("hiroba_linop_from_function", *words))
 
     def see(self, address: int) -> Array:
@@ -223,9 +230,9 @@ def matrix(
     symmetric, hermitian: what it is, which is checked. one_triangle: the entries are those of one triangle with the
     diagonal. format: "csr" or "sell"; None chooses.
 
-    Errors: ValueError if the matrix is not square, if the lengths of values, rows and columns differ, or for an unknown
-    format; TypeError for numbers that are none of these. Rows or columns outside, and a matrix that is not symmetric
-    although it should be, end the job."""
+    Errors: ValueError if the matrix is not square, or n is missing, if the lengths of values, rows and columns
+    differ, or for an unknown format; TypeError for numbers that are none of these. Rows or columns outside, and a
+    matrix that is not symmetric although it should be, end the job."""
     values, rows, columns, n = own_entries(given) if n is None else (given[0], *given[1], n)
     kind = np.asarray(values).dtype
     values = np.ascontiguousarray(values, kind if kind.char in "fFD" else "D" if kind.kind == "c" else "d")
@@ -242,6 +249,8 @@ def matrix(
 
 def own_entries(given: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     """Values, rows and columns of this rank's share of the rows, and the number of all rows."""
+    if isinstance(given, tuple):
+        raise ValueError("matrix: give n, the number of rows, with (values, (rows, columns))")
     given = given if hasattr(given, "tocsr") else np.asarray(given)
     if len(given.shape) != 2 or given.shape[0] != given.shape[1]:
         raise ValueError(f"matrix: shape {given.shape}; square, or give n with (values, (rows, columns))")
@@ -270,29 +279,30 @@ def operator(
     All ranks call it together, after a barrier, so it may read all of x, which it must not change. Rows are divided
     as those of `like`, or equally.
 
-    Errors: TypeError for another dtype than float32, float64, complex64 and complex128; Error if `like` was freed. What
-    the function raises ends the job."""
+    Errors: TypeError for another dtype than float32, float64, complex64 and complex128, and if `like` is no operator;
+    Error if `like` was freed. What the function raises ends the job."""
     return FunctionOperator(n, function, np.dtype(dtype), like)
 
 
 def jacobi(a: Operator) -> Operator:
     """The inverse of a matrix' diagonal, as a preconditioner.
 
-    Errors: Error if the matrix was freed. A zero on the diagonal ends the job."""
-    return Operator(call("hiroba_linop_jacobi", a.handle))
+    Errors: TypeError if it is no matrix of hiroba; Error if it was freed. A zero on the diagonal ends the job."""
+    return Operator(call("hiroba_linop_jacobi", handle_of(a, "jacobi")))
 
 
 def ilu(a: Operator, relax: float = 0) -> Operator:
     """Incomplete factors of each rank's block of a matrix. relax: the share of the fill-in that is added to the
     diagonal; 0.99 is good for Laplace operators.
 
-    Errors: Error if the matrix was freed. A zero that it would divide by ends the job."""
-    return Operator(call("hiroba_linop_ilu", a.handle, relax))
+    Errors: TypeError if it is no matrix of hiroba; Error if it was freed. A zero that it would divide by ends the
+    job."""
+    return Operator(call("hiroba_linop_ilu", handle_of(a, "ilu"), relax))
 
 
 def chebyshev(a: Operator, degree: int, low: float = 0, high: float = 0) -> Operator:
     """A polynomial in D^-1 A, for eigenvalues between low and high, which are estimated if they are 0. A matrix is
     freed after it.
 
-    Errors: Error if the matrix was freed."""
-    return Operator(call("hiroba_linop_chebyshev", a.handle, degree, low, high))
+    Errors: TypeError if it is no matrix of hiroba; Error if it was freed."""
+    return Operator(call("hiroba_linop_chebyshev", handle_of(a, "chebyshev"), degree, low, high))

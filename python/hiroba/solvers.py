@@ -16,7 +16,7 @@ from hiroba import table
 from hiroba.arrays import Array
 from hiroba.epochs import barrier
 from hiroba.library import INT, LONG, POINTER
-from hiroba.linear import FUNCTIONS, Operator, call, called_back
+from hiroba.linear import FUNCTIONS, Operator, call, called_back, handle_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -139,23 +139,28 @@ def solve(
     progress(iteration, residual) is called by all ranks; where it returns something true on any rank, all stop.
     may_fail: without convergence it returns, and does not end the job. Ends with a barrier.
 
-    Errors: ValueError for an unknown method, a negative `most`, or another shape of b or x; Error if a or the
-    preconditioner was freed. What `progress` raises ends the job."""
+    Errors: ValueError for an unknown method, a negative `most`, or another shape of b or x; TypeError if a or the
+    preconditioner is no operator; Error if one was freed. What `progress` raises ends the job."""
+    handle, inverse = handle_of(a, "solve"), inverse_of(preconditioner, "solve")
     if most < 0:
         raise ValueError(f"solve: most={most}; at least 0")
     out = x if a.is_vector(x) else a.vector(x)
     history = np.zeros(most + 1)
     how = solver(method, relative, most, restart)
-    how.preconditioner, how.absolute, how.may_fail = preconditioner and preconditioner.handle, absolute, may_fail
+    how.preconditioner, how.absolute, how.may_fail = inverse, absolute, may_fail
     how.history, how.room = table.address_of(history), len(history)
     if progress is not None:
         how.progress = Progress(called_back(lambda i, residual, _: bool(progress(i, residual))))
     with a.as_vector(b) as right:
         words = (table.address_of(right), table.address_of(out), ctypes.byref(how))
-        got = call("hiroba_solve", a.handle, *words)
+        got = call("hiroba_solve", handle, *words)
         barrier()
     reached = history[: min(got.iterations, most) + 1]
     return Solution(out, STATUS[got.status], got.iterations, got.products, got.residual, got.goal, reached)
+
+
+def inverse_of(preconditioner: Operator | None, call: str) -> int | None:
+    return None if preconditioner is None else handle_of(preconditioner, f"{call}: preconditioner")
 
 
 def solver(method: str, relative: float, most: int, restart: int = 0) -> Solver:
@@ -212,13 +217,14 @@ def eigenpairs(
     progress(steps, products, found, value, residual): as in solve(). Ends with a barrier.
 
     Errors: ValueError for an unknown part, or method of the correction, or another count than 1 to the number of rows;
-    Error if a or the preconditioner was freed. What `progress` raises ends the job."""
+    TypeError if a or the preconditioner is no operator; Error if one was freed. What `progress` raises ends the job."""
+    handle, inverse = handle_of(a, "eigenpairs"), inverse_of(preconditioner, "eigenpairs")
     if not 1 <= count <= a.shape[0]:
         raise ValueError(f"eigenpairs: count={count} of {a.shape[0]} rows; at least 1, and at most as many")
     values, residuals = np.zeros(count, complex if general else float), np.zeros(count)
     vectors = [a.vector() for _ in range(count)]
     how = Eigen(count, number_of(PARTS, part, "part"), (target.real, target.imag), general, harmonic)
-    how.preconditioner, how.may_fail = preconditioner and preconditioner.handle, may_fail
+    how.preconditioner, how.may_fail = inverse, may_fail
     how.absolute, how.relative, how.most, how.space, how.restart = absolute, relative, most, space, restart
     how.seed = seed
     if correction is not None:
@@ -233,7 +239,7 @@ def eigenpairs(
         )
     pointers = (POINTER * count)(*map(table.address_of, vectors))
     words = (ctypes.byref(how), table.address_of(values), table.address_of(residuals), pointers)
-    got = call("hiroba_eigenpairs", a.handle, *words)
+    got = call("hiroba_eigenpairs", handle, *words)
     barrier()
     for rest in vectors[got.count :]:
         rest.free()

@@ -186,6 +186,10 @@ def refused() -> None:
         lambda: hiroba.solve(a, np.ones(5)),
         lambda: hiroba.solve(a, np.ones(4), method="lu"),
         lambda: hiroba.eigenpairs(a, part="all"),
+        lambda: hiroba.solve(laplace(4), np.ones(4)),  # type: ignore[arg-type]
+        lambda: hiroba.solve(a, np.ones(4), preconditioner=laplace(4)),  # type: ignore[arg-type]
+        lambda: hiroba.ilu(laplace(4)),  # type: ignore[arg-type]
+        lambda: hiroba.matrix((np.ones(2), (np.zeros(2), np.zeros(2)))),
     ):
         try:
             wrong()
