@@ -13,7 +13,7 @@ import numpy as np
 
 from hiroba import boxes
 from hiroba.arrays import Array, zeros
-from hiroba.collectives import on_rank, same_on_all
+from hiroba.collectives import allreduce, on_rank, same_on_all
 from hiroba.job import rank, size
 from hiroba.parallel import barrier
 from hiroba.whole import fetched
@@ -56,8 +56,11 @@ def path_of(path: str | os.PathLike[str], call: str) -> pathlib.Path:
     import pathlib  # a tenth of the time that it takes to import hiroba
 
     file = pathlib.Path(path)
-    if file != (of_first := on_rank(0, lambda: file)):
-        raise ValueError(f"{call}: ranks give different files: rank 0 {of_first}, rank {rank} {file}")
+    of_first = on_rank(0, lambda: file)
+    other = allreduce(size if file == of_first else rank, "min")
+    if other < size:
+        of_other = on_rank(other, lambda: file)
+        raise ValueError(f"{call}: ranks give different files: rank 0 {of_first}, rank {other} {of_other}")
     return file
 
 
@@ -77,7 +80,8 @@ def save(path: str | os.PathLike[str], array: Array, dataset: str = "data") -> N
     Collective.
 
     Errors: Error if the array is in private memory, or a view without rows of the ranks; ValueError if ranks give
-    different arrays, sections or files; OSError if the file cannot be written; ImportError without h5py, or zarr."""
+    different arrays, sections or files; TypeError for a path of another type; OSError if the file cannot be written;
+    ImportError without h5py, or zarr."""
     same_on_all(array, "save")
     file = path_of(path, "save")
     if file.suffix in HDF5:
