@@ -71,6 +71,9 @@ def header(file: pathlib.Path) -> tuple[Any, ...]:
         shape, fortran, dtype = read(opened)
         if dtype.hasobject:
             raise TypeError(f"{file} has Python objects (type {dtype}); a shared array has none")
+        needs, has = opened.tell() + math.prod(shape) * dtype.itemsize, file.stat().st_size
+        if has < needs:  # so ranks that have nothing of it would not notice
+            raise ValueError(f"{file} has {has} bytes, and {needs} by its header: it was cut off, or not written whole")
         return shape, np.lib.format.dtype_to_descr(dtype), fortran, opened.tell()
 
 

@@ -4,6 +4,7 @@ Usage: hirobarun python3 whole.py"""
 from __future__ import annotations
 
 import importlib.util
+import os
 import pathlib
 import shutil
 import tempfile
@@ -185,10 +186,13 @@ def all_ranks_raise_what_one_finds(folder: pathlib.Path, array: Any) -> None:
     """Otherwise a program that catches it goes on where others wait."""
     if me == 0:
         (folder / "bad.npy").write_text("this is no array")
+        np.save(folder / "cut.npy", np.zeros(1))
+        os.truncate(folder / "cut.npy", (folder / "cut.npy").stat().st_size - 1)
     hiroba.barrier()
     for kind, use in (
         (FileNotFoundError, lambda: hiroba.load(folder / "none.npy")),
         (ValueError, lambda: hiroba.load(folder / "bad.npy")),
+        (ValueError, lambda: hiroba.load(folder / "cut.npy")),
         (FileNotFoundError, lambda: hiroba.save(folder / "none" / "a.npy", array)),
         (ValueError, lambda: hiroba.scatter([1] * (hiroba.size + (me == 0)))),
         (ValueError if n > 1 else FileNotFoundError, lambda: hiroba.load(folder / f"none{me == n - 1}.npy")),
