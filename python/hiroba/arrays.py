@@ -99,9 +99,9 @@ class Array(Base):
         stencil reads. Empty if the rank has none. view[1:-1] are then the inner elements of the array that are this
         rank's, if the width is 1.
 
-        Errors: ValueError for a negative width; else as of box()."""
-        if width < 0:
-            raise ValueError(f"halo({width}): a width of 0 or more")
+        Errors: ValueError for a width that is negative, or no integer; else as of box()."""
+        if not isinstance(width, SupportsIndex) or width.__index__() < 0:
+            raise ValueError(f"halo({width!r}): an integer of 0 or more")
         box = self.box()
         if any(each.start == each.stop for each in box):
             return self[box]
@@ -433,10 +433,13 @@ def filled(out: Array, value: Any) -> Array:
 
 
 def full(shape: Any, value: Any, dtype: DTypeLike = None, **how: Any) -> Array:
-    """Makes an array with all elements equal; the rest is as for zeros(). Collective, and a barrier.
+    """Makes an array of a value, or of an array that broadcasts to the shape; the rest is as for zeros(). Collective,
+    and a barrier.
 
     Errors: TypeError and ValueError, as of zeros(), and if the value does not broadcast to the shape."""
-    return filled(zeros(shape, np.asarray(value).dtype if dtype is None else dtype, **how), lambda _: value)
+    given = np.asarray(value, dtype)
+    every = np.broadcast_to(given, shape_of(shape))
+    return filled(zeros(shape, given.dtype, **how), lambda box: every[box])
 
 
 def ones(shape: Any, dtype: DTypeLike = float, **how: Any) -> Array:

@@ -108,9 +108,9 @@ def single(rank: int = 0) -> Single:
 
 def element(array: np.ndarray, index: SupportsIndex | Sequence[int], call: str) -> tuple[int, int]:
     """The address of an integer in shared memory, and its size."""
+    table.of(array, call)
     if array.dtype.kind not in "iu" or array.dtype.itemsize not in (4, 8):
         raise TypeError(f"{call}: elements of type {array.dtype}; atomic are integers of 4 or 8 bytes")
-    table.of(array, call)
     return table.address_at(array, index, call), array.dtype.itemsize
 
 

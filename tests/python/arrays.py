@@ -59,6 +59,30 @@ def shapes_of_nothing() -> None:
     assert c.local.shape == (0, 4) and hiroba.sum(c) == 0
 
 
+def values_that_broadcast() -> None:
+    """To the shape of the array, not to that of a part."""
+    pair = np.dtype([("x", "f8"), ("n", "i4")])
+    cases: list[tuple[Any, Any, Any]] = [
+        (7, 3, "f4"),
+        ((4, 6), np.arange(6), None),
+        ((4, 6), np.arange(4)[:, None], None),
+    ]
+    for shape, value, dtype in (
+        *cases,
+        (5, np.arange(5), float),
+        ((3, 5), "abc", None),
+        (4, (2.5, 3), pair),
+        ((), 2, None),
+    ):
+        splits: list[Any] = [None, *range(np.ndim(np.zeros(shape)))]
+        for split in splits:
+            with hiroba.full(shape, value, dtype, split=split) as a:
+                known = np.full(shape, np.asarray(value, dtype))
+                assert (a == known).all() and a.dtype == known.dtype, (shape, value, split)
+                hiroba.barrier()
+    raises(ValueError, "broadcast", lambda: hiroba.full(3, [1, 2]))  # also on a rank that has two elements
+
+
 def halos() -> None:
     for shape, split in (((7, 5), 0), ((7, 5), 1), ((6, 4), None), ((2, 3), 0)):
         a = hiroba.from_function(lambda i, j: 100 * i + j, shape, int, split=split)
@@ -76,7 +100,8 @@ def halos() -> None:
         b.halo()[1:-1] = a.halo()[:-2] + 1  # the inner rows of all ranks
         hiroba.barrier()
         assert (b[1:-1] == 1).all() and not b[0].any() and not b[-1].any()
-    raises(ValueError, "width", lambda: a.halo(-1))
+    raises(ValueError, "halo(-1)", lambda: a.halo(-1))
+    raises(ValueError, "halo(1.5)", lambda: a.halo(1.5))  # type: ignore[arg-type]
 
 
 def parts_of_views() -> None:
@@ -235,6 +260,7 @@ def moving() -> None:
 ABOUT_PARTS = (
     parts,
     shapes_of_nothing,
+    values_that_broadcast,
     halos,
     parts_of_views,
     numpy_functions,
