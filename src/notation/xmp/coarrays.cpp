@@ -314,7 +314,8 @@ XMP_EXPORT void xmp_free_at(void* what, const char* place) {
   if (c == nullptr || free_aligned(what, place)) return;
   const std::string call = Call{"xmp_free", place}.text();
   Coarrays& all = coarrays("xmp_free", place);
-  require_allocated(c, call.c_str());
+  if (!is_allocated(c))
+    end_job(1, "%s: this is neither a coarray nor an aligned array, or it has been freed already", call.c_str());
   auto* const coarray = static_cast<Coarray*>(c->opaque);
   require_at(all.free(*coarray, format("xmp_free of coarray %s", coarray->name.c_str())), call.c_str());
   deregister_coarray(c);

@@ -3,6 +3,7 @@ those that move elements of aligned arrays, which get the place of the call."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from ..core.source import Node, bare, text_of
@@ -47,6 +48,9 @@ def lower_call(lowering: Lowering, node: Node) -> str | None:
         return f"xmp_free({lowering.render(given[0])})"
     if name == "xmp_array_gtol" and len(given) == 4:  # of the specification's later versions: one subscript
         return f"xmp_array_gtol_in({', '.join(map(lowering.render, given))})"
+    if name == "xmp_malloc_at" and len(given) > 2 and re.search(r"\{\s*\}$", text_of(given[2])):  # xmp_malloc(bytes)
+        text = "xmp_malloc has no extents: its arguments are a descriptor, and the extent of each dimension"
+        lowering.error(node.start_byte, text, "write a = xmp_malloc(xmp_desc_of(a), n, m)")
     return intrinsic(lowering, node, name, given) if name in INTRINSICS else None
 
 
