@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .affine import integer
@@ -122,6 +123,45 @@ def changes(node: Node) -> tuple[Node, str] | None:
         argument = node.child_by_field_name("argument")
         return (argument, f"{'+' if '++' in text_of(node) else '-'}=") if argument is not None else None
     return None
+
+
+def is_sum(change: Node, target: Node, operator: str) -> bool:
+    """Returns true if the new value depends on the old one."""
+    right = change.child_by_field_name("right")
+    again = right is not None and re.sub(r"\s", "", text_of(target)) in re.sub(r"\s", "", text_of(right))
+    return operator != "=" or again
+
+
+def is_set(use: Node) -> bool:
+    """Returns true if this use gives the variable a new value that does not depend on the old one."""
+    parent = use.parent
+    if parent is None or parent.type != "assignment_expression" or parent.child_by_field_name("left") != use:
+        return parent is not None and parent.type.endswith("declarator") and innermost(parent) == use
+    right = parent.child_by_field_name("right")
+    return text_of(parent.child_by_field_name("operator")) == "=" and (
+        right is None or text_of(use) not in identifiers(right)
+    )
+
+
+def whole(use: Node) -> Node:
+    """Returns the element or member that begins with this name, if any."""
+    while use.parent is not None and use.parent.type in ("subscript_expression", "field_expression"):
+        if use.parent.child_by_field_name("argument") != use:
+            break
+        use = use.parent
+    return use
+
+
+def in_order(node: Node) -> Iterator[Node]:
+    """Yields identifiers in the order of their use: the target of an assignment comes after the value."""
+    if node.type == "identifier":
+        yield node
+        return
+    children = list(node.named_children)
+    if node.type == "assignment_expression" and text_of(node.child_by_field_name("operator")) == "=":
+        children.reverse()
+    for child in children:
+        yield from in_order(child)
 
 
 def assigned_names(body: Node) -> set[str]:

@@ -148,11 +148,11 @@ class Source:
     def warn(self, at: int, message: str, remedy: str = "") -> None:
         self.say("warning", at, message, remedy)
 
-    def complain(self, option: str, at: int, message: str, remedy: str = "") -> None:
-        """Reports an error that -Wno-error=OPTION makes a warning, and -Wno-OPTION nothing."""
+    def complain(self, option: str, at: int, message: str, remedy: str = "", kind: str = "error") -> None:
+        """Reports an error that -Wno-error=OPTION makes a warning, and -Wno-OPTION nothing; or a warning."""
         if option in self.silenced:
             return
-        kind = "warning" if option in self.downgraded else "error"
+        kind = "warning" if option in self.downgraded else kind
         self.say(kind, at, message, f"{remedy} [-W{'error=' * (kind == 'error')}{option}]")
 
     # ---- edits ----

@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ..core import outline
+from ..core.counted import is_set
 from ..core.declarators import enclosing, may_be_use
 from ..core.declared import ARRAY, FUNCTION, POINTER, Declared
 from ..core.pragmas import DEVICE, PRAGMA
@@ -20,7 +21,6 @@ from .conflicts import Conflicts
 from .device_reductions import SHARE, DeviceReduction, added_clauses, list_of_reductions, rewrite_clauses
 from .independence import carried_dependence, conditional
 from .outlined import OutlinedLoop, OutlinedReader
-from .own import is_set
 from .part import SharedLoop
 from .reductions import ReductionReader
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import partial
 
-from ..core.counted import changes, declared_names, identifiers
+from ..core.counted import changes, declared_names, identifiers, in_order, is_set, is_sum, whole
 from ..core.declarators import enclosing, innermost
 from ..core.declared import ARRAY, Declared
 from ..core.every_rank import OPTION
@@ -14,22 +13,10 @@ from ..core.pragmas import COPIES, PRAGMA, clauses
 from ..core.shared import Rewriter
 from ..core.source import Node, base_of, text_of, walk
 from .loops import LoopReader
-from .private import elements_of_iterations, is_set, is_sum, whole
+from .private import elements_of_iterations
 
 PRIVATE = ("private", "firstprivate", "lastprivate")
 CONDITIONS = ("if_statement", "conditional_expression")
-
-
-def in_order(node: Node) -> Iterator[Node]:
-    """Yields identifiers in the order of their use: the target of an assignment comes after the value."""
-    if node.type == "identifier":
-        yield node
-        return
-    children = list(node.named_children)
-    if node.type == "assignment_expression" and text_of(node.child_by_field_name("operator")) == "=":
-        children.reverse()
-    for child in children:
-        yield from in_order(child)
 
 
 class OwnVariables:

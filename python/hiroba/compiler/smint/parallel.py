@@ -8,7 +8,7 @@ import re
 from ..core.affine import Form
 from ..core.arithmetic import name_of
 from ..core.clauses import clauses_of
-from ..core.counted import REAL, Counted, assigned_names, changes, identifiers, read_for
+from ..core.counted import REAL, Counted, assigned_names, changes, identifiers, is_sum, read_for
 from ..core.declarators import enclosing, innermost
 from ..core.declared import ARRAY
 from ..core.every_rank import OPTION
@@ -25,7 +25,7 @@ from .later import SERIAL
 from .loops import Access, Analysis, LoopReader
 from .nesting import threads_word
 from .part import SharedLoop, Smint
-from .private import Summed, is_sum
+from .private import Summed
 from .reductions import Reduced, ReductionReader
 from .schedule import Schedule, schedule_of
 from .tasks import TaskLoop

@@ -8,8 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..core.counted import changes, identifiers
-from ..core.declarators import innermost
+from ..core.counted import changes, identifiers, is_set, is_sum, whole
 from ..core.declared import ARRAY
 from ..core.every_rank import OPTION
 from ..core.operations import Access, Call, Function, Key, Operation, Region, Set, all_in
@@ -31,33 +30,6 @@ class Summed:
     reader: LoopReader
     known: frozenset[str]  # reduced, or private by OpenMP
     independent: bool  # as the program says
-
-
-def is_sum(change: Node, target: Node, operator: str) -> bool:
-    """Returns true if the new value depends on the old one."""
-    right = change.child_by_field_name("right")
-    again = right is not None and re.sub(r"\s", "", text_of(target)) in re.sub(r"\s", "", text_of(right))
-    return operator != "=" or again
-
-
-def is_set(use: Node) -> bool:
-    """Returns true if this use gives the variable a new value that does not depend on the old one."""
-    parent = use.parent
-    if parent is None or parent.type != "assignment_expression" or parent.child_by_field_name("left") != use:
-        return parent is not None and parent.type.endswith("declarator") and innermost(parent) == use
-    right = parent.child_by_field_name("right")
-    return text_of(parent.child_by_field_name("operator")) == "=" and (
-        right is None or text_of(use) not in identifiers(right)
-    )
-
-
-def whole(use: Node) -> Node:
-    """Returns the element or member that begins with this name, if any."""
-    while use.parent is not None and use.parent.type in ("subscript_expression", "field_expression"):
-        if use.parent.child_by_field_name("argument") != use:
-            break
-        use = use.parent
-    return use
 
 
 def elements_of_iterations(reader: LoopReader) -> set[int]:

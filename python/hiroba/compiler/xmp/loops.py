@@ -16,6 +16,7 @@ from .margins import NAMES, Widening, widening
 from .part import Xmp
 from .references import count
 from .subscripts import Shared, check_subscripts
+from .sums import warn_of_sums
 from .templates import check_indices, known_template, ranges_text
 from .words import Template
 
@@ -84,6 +85,8 @@ class Lowered:
             return
         xmp.unit.covered.append((statement.start_byte, statement.end_byte))
         check_subscripts(xmp, self.template, statement, self.loops)
+        if any(self.template.formats[s.axis] != "*" for s in self.loops):
+            warn_of_sums(xmp, statement, self.loops)
         for shared in self.loops:
             self._bounds(shared)
         self._orders()
