@@ -25,5 +25,3 @@ set_tests_properties(programs.report.long PROPERTIES TIMEOUT 3600 RUN_SERIAL ON)
 hiroba_timing_tests(programs.report.planted programs.report.rows programs.report.good programs.report.goodrows
   programs.report.files programs.report.traces programs.report.openmp programs.report.top programs.report.directives
   programs.report.coarrays programs.report.fortran programs.report.python)
-# Start and imports of Python take most of its time beside other work, so that advice may be missing there.
-hiroba_tests_of_all(programs.report.python)

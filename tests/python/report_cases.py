@@ -21,7 +21,7 @@ def missing_preload() -> None:
     many = MANY // hiroba.size
     low = many * ((hiroba.rank + 1) % hiroba.size)
     for step in range(ROUNDS):
-        a.local[...] = step
+        a.local[::512] = step  # a number of each page
         hiroba.barrier()
         other = slice(low + 512 * (step % 8), low + many, 4096)  # every eighth page, and others each time
         if remedied:
@@ -33,6 +33,7 @@ def missing_preload() -> None:
 def lock_contention() -> None:
     total = hiroba.zeros(1, name="total")
     for _ in range(1000):
+        compute(1)  # meanwhile another rank takes the lock
         if remedied:
             compute(10)
             continue
@@ -44,7 +45,7 @@ def lock_contention() -> None:
 
 def load_imbalance() -> None:
     for _ in range(ROUNDS):
-        compute(400 if remedied or hiroba.rank > 0 else 1600)
+        compute(200 if remedied or hiroba.rank > 0 else 800)
         hiroba.barrier()  # the end of uneven work
 
 

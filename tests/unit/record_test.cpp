@@ -91,7 +91,7 @@ TEST_F(Record, KeepsTheRanksWaitedForLongest) {
   record_->rank = 0;
   record_caller = code(7);
   for (const int last : {1, 2, 3, 4, 4, 4, 0}) note_barrier("barrier", 0, last == 1 ? 0.001 : 0.1, last, 0);
-  const SiteRecord& barrier = site(SiteKind::barrier, 7);
+  const SiteRecord& barrier = *site_of(SiteKind::barrier, code(7), 0, "barrier");
   EXPECT_EQ(barrier.count, 7U);
   uint64_t of_four = 0;
   for (const SiteRecord::Waited& waited : barrier.waited) {
@@ -119,7 +119,7 @@ TEST_F(Record, TheRankThatComesLastIsOnTheCriticalPath) {
   note_barrier("barrier", 13, 14, 0, 13.5);   // the other rank came last
   note_lock(1, "lock", 14, 14.5);
   note_barrier("barrier", 15, 15, 1, 15);  // 1.5 s: 0.5 until it went on, and 0.5 for the lock
-  const SiteRecord& barrier = site(SiteKind::barrier, 7);
+  const SiteRecord& barrier = *site_of(SiteKind::barrier, code(7), 0, "barrier");
   const auto critical = [&](TimeKind kind) {
     return 1e-9 * static_cast<double>(barrier.critical[static_cast<size_t>(kind)].load());
   };

@@ -6,6 +6,12 @@
 from __future__ import annotations
 
 REMEDIES: dict[str, dict[str, str]] = {
+    "sharing": {
+        "": "let each rank write pages of its own: divide {array} at multiples of {many}, or pad each rank's part to "
+        "that size",
+        "OpenMP": "let each thread write pages of its own: begin its part at a multiple of 4096 bytes, such as 512 "
+        "numbers of 8 bytes, by the chunk of clause schedule or by padding",
+    },
     "preload": {
         "": "call sms_preload for the section of {array} that {place} uses, after the barrier and before the "
         "loop: it brings all pages that have their home on one rank by one message",

@@ -71,30 +71,34 @@ def fault_seconds(report: Report, array: int) -> float:
 
 
 def shared_writes(report: Report, array: int) -> float:
-    """The part of an array's written pages that another rank has written, too, before the same barrier."""
-    written, both = report.heat(array, "written"), report.heat(array, "both")
-    return min(1, both / written) if both >= 100 and written > 0 else 0  # several others may have written a page
+    """The part of the pages of an array, fetched or written, that two ranks have written before the same barrier."""
+    used = max(report.heat(array, "written"), report.heat(array, "fetched"))
+    both = report.heat(array, "both")
+    return min(1, both / used) if both >= 100 and used > 0 else 0  # several others may have written a page
 
 
 def false_sharing(report: Report, limit: float) -> Iterator[Finding]:
     for array, described in enumerate(report.arrays):
-        part, seconds = shared_writes(report, array), fault_seconds(report, array)
-        if part < limit or report.active_share(seconds) < 0.03:
+        part = shared_writes(report, array)
+        again = min(1, report.heat(array, "both") / max(1, report.heat(array, "fetched")))
+        lost = report.active_share(again * fault_seconds(report, array))
+        if part < limit or lost < 0.03:
             continue
         places = report.faults_of(array)
         ranks = [str(p["rank"]) for p in described["ranks"] if sum(p["heat"]["both"]) > 0]
-        name = report.array_name(array)
         yield Finding(
-            report.active_share(seconds),
+            lost,
             part,
-            f"{percent(part)} of the pages of {report.array_text(array)} that rank{'s' if len(ranks) > 1 else ''} "
-            f"{', '.join(ranks)} wrote were written by another rank before the same barrier, "
-            f"{report.heat(array, 'both'):,} times; each has to fetch them again, which takes "
-            f"{percent(report.active_share(seconds))} of the time outside of collective calls, most at "
-            f"{most_at(places)}",
-            f"let each rank write pages of its own: divide {name} at multiples of "
-            f"{max(1, PAGE_BYTES // max(1, described['element_bytes']))} elements ({PAGE_BYTES} bytes), or pad each "
-            "rank's part to that size",
+            f"{report.heat(array, 'both'):,} times a page of {report.array_text(array)} that rank"
+            f"{'s' if len(ranks) > 1 else ''} {', '.join(ranks)} wrote was written by another rank, too, before the "
+            f"same barrier ({percent(part)} of the pages in use), and had to be fetched again, which takes "
+            f"{percent(lost)} of the time outside of collective calls, most at {most_at(places)}",
+            remedy(
+                report,
+                "sharing",
+                array,
+                many=f"{max(1, PAGE_BYTES // max(1, described['element_bytes']))} elements ({PAGE_BYTES} bytes)",
+            ),
             most_at(places),
             array,
         )
@@ -424,7 +428,13 @@ def small_tasks(report: Report, limit: float) -> Iterator[Finding]:
 
 
 RULES = [
-    Rule("false sharing", "part of an array's written pages that two ranks write", 0.3, false_sharing, "memory-model"),
+    Rule(
+        "false sharing",
+        "part of an array's pages that two ranks write before the same barrier",
+        0.3,
+        false_sharing,
+        "memory-model",
+    ),
     Rule("missing preload", "time of page faults in order on an array", 0.1, missing_preload, "first-program"),
     Rule("irregular order", "time of page faults without order on an array", 0.1, irregular_order, "first-program"),
     Rule("cache that thrashes", "part of an array's pages that were evicted", 0.3, cache_thrashes, "memory-model"),

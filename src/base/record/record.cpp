@@ -96,7 +96,8 @@ SiteRecord* site_of(SiteKind kind, const void* code, uint32_t detail, const char
   const bool placed = text != nullptr && *text != '\0';
   const auto at = reinterpret_cast<uintptr_t>(code);
   const uint64_t place = placed ? mixed(text) : code != nullptr ? at : mixed(call);
-  const uint64_t key = mixed(place ^ mixed(static_cast<uint64_t>(kind) << 32 | detail)) | 1;
+  const uint64_t barrier = kind == SiteKind::barrier ? mixed(call) : 0;  // a region begins and ends at one place
+  const uint64_t key = mixed((place + barrier) ^ mixed(static_cast<uint64_t>(kind) << 32 | detail)) | 1;
   constexpr uint32_t most_steps = 32;
   for (uint32_t step = 0; step < most_steps; ++step) {
     SiteRecord& site = run_record->sites[(key + step) % RunRecord::most_sites];

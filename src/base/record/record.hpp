@@ -157,7 +157,7 @@ class RecordedCall {
   bool outermost_;
 };
 
-// The text identifies the site, else the code, else the call. Null if the table is full.
+// The text identifies the site, else the code, else the call; a barrier's call does, too. Null if the table is full.
 [[HIROBA_SHOWN]] SiteRecord* site_of(SiteKind kind, const void* code, uint32_t detail, const char* call,
                                      const char* text = nullptr);
 // Times are those of seconds_now().

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "base/addresses.hpp"
+#include "base/record/record.hpp"
+#include "base/wait.hpp"
 #include "memory/sparse.hpp"
 
 namespace hiroba {
@@ -93,11 +95,13 @@ void HugePages::gather(Array& array) {
   for_each_in_use(array, [&](const Bytes& huge, const Bytes&) { in_use += huge.end - huge.begin; });
   if (in_use == array.gathered) return;
   array.gathered = in_use;
+  const double begin = recording() ? seconds_now() : 0;
   for_each_in_use(array, [&](const Bytes& huge, const Bytes& part) {
     collapse_file(config_.fd, huge.begin, huge.end - huge.begin);
     const uint64_t first = std::max(part.begin, huge.begin), end = std::min(part.end, huge.end);
     madvise(config_.base + first, end - first, MADV_POPULATE_READ);
   });
+  if (begin > 0) note_coherence("huge pages", begin, seconds_now());
 }
 
 }  // namespace hiroba
