@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ..core.counted import changes, identifiers, in_order, is_set, is_sum, whole
+from ..core.counted import changes, in_order, is_set, is_sum, whole
 from ..core.declarators import enclosing
 from ..core.every_rank import OPTION
 from ..core.operators import REDUCTIONS

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from ..core.affine import integer
 from ..core.constants import value_of
 from ..core.declarators import enclosing
 from ..core.found import Directive
@@ -144,6 +145,9 @@ class XmpWords(Part):
         """Returns the value of an expression of C, if the compiler knows it."""
         if not text.strip() or text.startswith("XMP_"):
             return None
+        number = integer(text)  # most are numbers, which need no parser
+        if number is not None:
+            return number
         root = parse(f"void f(void) {{ return {text}; }}")
         body = root.named_children[0].child_by_field_name("body") if not root.has_error else None
         return value_of(self.declared, body.named_children[0].named_children[0], at) if body is not None else None
