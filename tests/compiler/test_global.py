@@ -269,7 +269,7 @@ int main(void) {
 CHECKED = {
     "three = m[1][0] > 0;":
         r"m\.c:\d+: m\[1\]\[0\]: index 1 in dimension 1 of m is not on this node of p, which has 10\.\.19, ",
-    "\n#pragma xmp loop on t[i]\nfor (int i = 0; i < 20 - three; i++) three += a[i + three] > 1;":
+    "\n#pragma xmp loop on t[i]\nfor (int i = 0; i < 20 - three; i++) m[i][0] = a[i + three] > 1;":
         r"m\.c:\d+: a\[i \+ three\]: index \d+ in dimension 1 of a is not on .* has \d+\.\.\d+, and the shadow 1:2",
     "\n#pragma xmp loop on t[i]\nfor (int i = 0; i < 20; i++) m[i][i] = 1;":
         r"rank \d: m\.c:\d+: m\[i\]\[i\]: index \d+ in dimension 2 of m is not on this node",
