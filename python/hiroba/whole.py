@@ -107,9 +107,11 @@ def norm(array: Array) -> Any:
 def apply(array: Array, function: Callable[[np.ndarray], Any]) -> None:
     """Replaces each rank's part by function(part), which has its shape; then comes a barrier.
 
-    Errors: Error if the array is in private memory, or a view without rows of the ranks. What the function raises
-    ends the job."""
+    Errors: Error if the array is in private memory, or a view without rows of the ranks; TypeError for what cannot be
+    called. What the function raises ends the job."""
     have = part_of(array, "apply")
+    if not callable(function):  # a rank without elements would not notice
+        raise TypeError(f"apply: {type(function).__name__} is no function")
     if have.size > 0:
         have[...] = function(have)
     barrier()
