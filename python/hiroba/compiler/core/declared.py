@@ -48,6 +48,10 @@ class Declared:
         self._tops: dict[int, Node | None] = {}  # declarators, by the positions of their identifiers
 
     @cached_property
+    def _has_complex(self) -> bool:
+        return COMPLEX.search(self.text) is not None
+
+    @cached_property
     def _structs(self) -> dict[str, Node]:
         """Returns structs and unions with members, by tag."""
         out: dict[str, Node] = {}
@@ -249,7 +253,7 @@ class Declared:
         return None
 
     def _of_cast(self, descriptor: Node | None) -> Type | None:
-        if descriptor is None or COMPLEX.search(self.text) is not None:  # it may be a cast to _Complex
+        if descriptor is None or self._has_complex:  # it may be a cast to _Complex
             return None
         kinds: tuple[str, ...] = ()
         at = descriptor.child_by_field_name("declarator")
