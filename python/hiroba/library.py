@@ -101,6 +101,8 @@ FUNCTIONS = {
     "sms_atomic_store": (None, POINTER, LONG),
     "sms_fetch_add32": (ctypes.c_int32, POINTER, ctypes.c_int32),
     "sms_compare_swap32": (ctypes.c_int32, POINTER, ctypes.c_int32, ctypes.c_int32),
+    "hiroba_make_notes": (POINTER, LONG),
+    "hiroba_swap_note": (LONG, POINTER, LONG, LONG),
     "hiroba_wait": (None, POINTER),
     "hiroba_test": (None, POINTER, POINTER),
     "hiroba_fail": (None, TEXT),

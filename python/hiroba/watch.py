@@ -32,15 +32,7 @@ repeated: dict[tuple[CodeType, int], set[int]] = {}  # elements that two ranks h
 must_be_right = os.environ.get("HIROBA_CHECK", "no") == "yes"
 
 
-def shared_slots() -> int:
-    """The address of the slots, an array of the job. Collective, once."""
-    import ctypes
-
-    dim = (ctypes.c_int64 * 2)(2 * SLOTS, -1)
-    return library.sms_mapalloc_large_at(dim, (ctypes.c_int64 * 2)(1, -1), 8, 0, 1, b"hiroba: notes of writes")
-
-
-first_slot = shared_slots() if job.size > 1 else 0
+first_slot: int = library.hiroba_make_notes(2 * SLOTS) if job.size > 1 else 0
 
 
 def is_due(frame: FrameType, elements: int) -> bool:
@@ -87,9 +79,7 @@ def written(plain: np.ndarray, index: tuple[Any, ...]) -> tuple[np.ndarray, str]
                 firsts += first_of(each) if isinstance(each, (list, np.ndarray)) else [each]
             lists = " ".join(str(np.shape(each)) for each in index if isinstance(each, (list, np.ndarray)))
             index = tuple(firsts)
-        view = plain[index]
-        if not isinstance(view, np.ndarray):
-            view = plain[(*index, np.newaxis)]
+        view = plain[(*index, np.newaxis)][..., 0]  # a view also of one element, which must not be read here
         is_here = view.size > 0 and table.at(table.address_of(view)) is not None
         return (view, lists) if is_here else None
     except (IndexError, TypeError, ValueError):
@@ -148,13 +138,13 @@ def compare(view: np.ndarray, lists: str, is_mistake: Any) -> None:
 
 def note(address: int, mine: int) -> int | None:
     """Writes a note; returns the other rank that has written the same one."""
-    before = library.sms_atomic_load(address)
-    while (seen := library.sms_compare_swap(address, before, mine)) != before:
+    before = library.hiroba_swap_note(address, 0, 0)
+    while (seen := library.hiroba_swap_note(address, before, mine)) != before:
         before = seen
     return (before & 0xFFFF) - 1 if before >> 16 == mine >> 16 and before != mine else None
 
 
 def is_first_to_warn(line: int) -> bool:
     """Whether no rank has warned about this line."""
-    before = library.sms_compare_swap(first_slot + 8 * (SLOTS + line % SLOTS), 0, line | 1 << 32)
+    before = library.hiroba_swap_note(first_slot + 8 * (SLOTS + line % SLOTS), 0, line | 1 << 32)
     return before != line | 1 << 32

@@ -303,6 +303,16 @@ def loaded_late() -> None:
     hiroba.barrier()
 
 
+def smooths_without_a_barrier() -> None:
+    """All ranks assign, which hiroba looks at: that must not order what they read before."""
+    table = hiroba.zeros((66, 512), name="table")
+    part = table.halo()
+    hiroba.barrier()
+    new = part[:-2] + part[2:]
+    part[1:-1] = new + 1
+    hiroba.barrier()
+
+
 def races() -> None:
     A[10] = me
     hiroba.barrier()

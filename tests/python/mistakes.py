@@ -174,6 +174,7 @@ def own_parts(a: Any) -> None:
 
 def halo(a: Any) -> None:
     b = a + 1
+    hiroba.barrier()
     here = a.halo()
     here[1:-1] = b[a.box()][: len(here[1:-1])]
 

@@ -163,6 +163,11 @@ class Endings(unittest.TestCase):
         self.assertEqual(len(lines), 2, job.stderr)
         self.assertNotIn("DOUBLE", job.stderr)
 
+    def test_check_finds_races_around_assignments(self) -> None:
+        job = self.run_case("smooths_without_a_barrier", CHECK="yes")
+        self.assertEqual(job.returncode, 1, job.stderr)
+        self.assertRegex(job.stderr, r"race on table: rank \d writes table\[\d+\]\[\d+\] in endings\.py:\d+")
+
     def test_report_names_lines(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             page = pathlib.Path(folder) / "report.html"
