@@ -305,7 +305,7 @@ def loaded_late() -> None:
 
 def smooths_without_a_barrier() -> None:
     """All ranks assign, which hiroba looks at: that must not order what they read before."""
-    table = hiroba.zeros((66, 512), name="table")
+    table = hiroba.zeros((66, 64), name="table")
     part = table.halo()
     hiroba.barrier()
     new = part[:-2] + part[2:]
