@@ -72,18 +72,18 @@ def many_lines() -> str:
         "#include <stdio.h>\n#include <math.h>\n#include <xmp.h>\n#pragma xmp nodes p[*]\n#pragma xmp template t[100]\n"
     )
     head += "#pragma xmp distribute t[block] onto p\ndouble a[100][40], b[100][40];\n"
-    head += "#pragma xmp align [i][*] with t[i] :: a, b\n#pragma xmp shadow [1][0] :: a, b\n"
-    functions = (DIRECTIVES - 5) // 2
+    head += "#pragma xmp align [i][*] with t[i] :: a, b\n#pragma xmp shadow a[1][0]\n#pragma xmp shadow b[1][0]\n"
+    functions = (DIRECTIVES - 6) // 2
     calls = "".join(f"  step{i}({i});\n" for i in range(functions))
     end = f"int main(void) {{\n{calls}  return 0;\n}}\n"
-    each = (LINES - head.count("\n") - end.count("\n")) // functions
+    each, rest = divmod(LINES - head.count("\n") - end.count("\n"), functions)
     text = head
     for i in range(functions):
         text += f"static void step{i}(double c) {{\n  double kept[4] = {{c, {i}, 1, 2}};\n"
         ends = '    }\n  printf("%g\\n", kept[0]);\n}\n'
         loop = "#pragma xmp reflect(a)\n#pragma xmp loop on t[i]\n  for (int i = 1; i < 99; i++)\n"
         loop += "    for (int j = 1; j < 39; j++) {\n"
-        left = each - (2 + ends.count("\n") + loop.count("\n"))
+        left = each + (i < rest) - (2 + ends.count("\n") + loop.count("\n"))
         text += "".join(f"  kept[{k % 4}] += sqrt(kept[{(k + 1) % 4}] * {k}) - c;\n" for k in range(left // 2))
         text += loop
         text += "".join(

@@ -362,8 +362,10 @@ int main(void) {
         right = 100 * (3 + 5 * (i - 20) / 3) + 1 + 3 * (3 + (j - 20) / 3);
       wrong += m[i][j] != right;
     }
+  int copy_sum = 0;
 #pragma xmp loop (i) on u[i][*]
-  for (int i = 0; i < N; i++) wrong += copies[i];
+  for (int i = 0; i < N; i++) copy_sum += copies[i];
+  wrong += copy_sum;
   /* All together, and each with indices of its own. */
 #pragma xmp gmove in
   a[0:N] = c[:];

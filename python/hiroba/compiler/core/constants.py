@@ -20,8 +20,11 @@ DEEPEST = 20  # of names that stand for others
 
 def value_of(declared: Declared, node: Node | None, anchor: Anchor | None = None, depth: int = 0) -> int | None:
     """Returns the value of an expression; None if it is not known. Directives' words are looked up at an `anchor`."""
-    found = _value(declared, bare(node), anchor, depth) if node is not None and depth < DEEPEST else None
-    return found if found is not None and -MOST <= found < MOST else None
+    return limited(_value(declared, bare(node), anchor, depth) if node is not None and depth < DEEPEST else None)
+
+
+def limited(value: int | None) -> int | None:
+    return value if value is not None and -MOST <= value < MOST else None
 
 
 def _value(declared: Declared, node: Node, anchor: Anchor | None, depth: int) -> int | None:

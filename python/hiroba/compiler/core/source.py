@@ -288,6 +288,13 @@ def base_of(node: Node) -> Node:
     return node.child_by_field_name("argument") or node.named_children[0]
 
 
+def root_of(node: Node) -> Node:
+    """Returns a of a[i].x[j]: what an element or member of one begins with."""
+    while node.type in ("subscript_expression", "field_expression", "parenthesized_expression"):
+        node = base_of(node)
+    return node
+
+
 def subscripts(node: Node) -> tuple[Node, list[Node]]:
     """Returns a of a[i][j], and its subscripts."""
     indices: list[Node] = []

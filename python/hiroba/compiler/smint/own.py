@@ -11,7 +11,7 @@ from ..core.declared import ARRAY, Declared
 from ..core.every_rank import OPTION
 from ..core.pragmas import COPIES, PRAGMA, clauses
 from ..core.shared import Rewriter
-from ..core.source import Node, base_of, text_of, walk
+from ..core.source import Node, root_of, text_of, walk
 from .loops import LoopReader
 from .private import elements_of_iterations
 
@@ -46,9 +46,7 @@ class OwnVariables:
             if change is None:
                 continue
             target, operator = change
-            root = target
-            while root.type in ("subscript_expression", "field_expression", "parenthesized_expression"):
-                root = base_of(root)
+            root = root_of(target)
             name = text_of(root)
             if root.type != "identifier" or name in seen or self.rewriter.resolve(root) is not None:
                 continue

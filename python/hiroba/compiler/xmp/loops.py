@@ -315,7 +315,8 @@ class Lowered:
     def _keep(self) -> list[str]:
         """Makes pointers to the arrays of the outermost loop variables, so that no store can change them."""
         xmp, s = self.xmp, self.statement
-        if any(k.begin <= s.start_byte < k.end and k.names for k in xmp.aligned.kept) or self._is_inside():
+        around = any(k.begin <= s.start_byte < k.end and k.names for k in xmp.aligned.kept)
+        if around or xmp.is_inside("loop", self.directive.at):  # whose loop makes the pointers
             names: dict[tuple[int, str], Aligned] = {}
         else:
             uses = (xmp.aligned.of_node(n) for n in walk(s) if n.type in ("identifier", "field_expression"))
@@ -338,15 +339,6 @@ class Lowered:
             f" (void*){a.descriptor}.base;"
             for a in names.values()
         ]
-
-    def _is_inside(self) -> bool:
-        """Returns true if another directive's loop is around this one; that one makes the pointers."""
-        for other in self.xmp.directives:
-            if other.name == "loop" and other.at < self.directive.at:
-                around = self.xmp.statements.below(other.end)
-                if around is not None and around.start_byte <= self.directive.at < around.end_byte:
-                    return True
-        return False
 
     def _restricted(self) -> bool:
         """Returns true if what the loop changes is reached by names of arrays alone."""

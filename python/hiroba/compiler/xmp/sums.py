@@ -10,32 +10,33 @@ from ..core.counted import changes, in_order, is_set, is_sum, whole
 from ..core.declarators import enclosing
 from ..core.every_rank import OPTION
 from ..core.operators import REDUCTIONS
-from ..core.source import Node, base_of, text_of, walk
+from ..core.source import Node, root_of, text_of, walk
 
 if TYPE_CHECKING:
     from .part import Xmp
     from .subscripts import Shared
 
-CHAIN = ("subscript_expression", "field_expression", "parenthesized_expression")
+COMBINING = re.compile(r"(?:MPI|xmp)_\w+")  # functions that may combine or move the values of nodes
 
 
 def warn_of_sums(xmp: Xmp, statement: Node, loops: list[Shared]) -> None:
     """Requires that nodes have different iterations of at least one of the loops."""
     function = enclosing(statement, "function_definition")
-    if function is None or in_task(xmp, statement):
+    if function is None or xmp.is_inside("task", statement.start_byte):
         return
-    told = {each.counted.name for each in loops}
+    variables = {each.counted.name for each in loops}
+    told = set(variables)
     for node in walk(statement):
         change = changes(node)
         if change is None or not is_sum(node, *change):
             continue
-        root = change[0]
-        while root.type in CHAIN:
-            root = base_of(root)
+        root = root_of(change[0])
         name = text_of(root)
         if root.type != "identifier" or name in told or not is_own(xmp, root, statement):
             continue
-        if is_of_iteration(change[0], loops) or is_combined(xmp, name) or not is_read_after(function, statement, name):
+        if is_of_iteration(change[0], variables) or is_combined(xmp, root):
+            continue
+        if not is_read_after(function, statement, name):
             continue
         first = next(use for use in in_order(statement) if text_of(use) == name)
         if is_set(whole(first)):
@@ -47,25 +48,13 @@ def warn_of_sums(xmp: Xmp, statement: Node, loops: list[Shared]) -> None:
         xmp.source.complain(OPTION, node.start_byte, text, remedy, "warning")
 
 
-def is_of_iteration(target: Node, loops: list[Shared]) -> bool:
+def is_of_iteration(target: Node, variables: set[str]) -> bool:
     """Returns true for h[i], an element for each iteration, and false for h[a[i]]."""
-    while target.type in CHAIN:
-        if target.type == "subscript_expression":
-            inner = [node for node in walk(target) if node.type == "subscript_expression" and node != target]
-            nested = {name.id for node in inner for name in walk(node)} - {target.id}
-            names = {text_of(node) for node in walk(target) if node.type == "identifier" and node.id not in nested}
-            if any(each.counted.name in names for each in loops):
-                return True
-        target = base_of(target)
-    return False
-
-
-def in_task(xmp: Xmp, statement: Node) -> bool:
-    """Returns true if only some nodes execute a loop."""
-    for directive in xmp.directives:
-        if directive.name == "task" and directive.at < statement.start_byte:
-            below = xmp.statements.below(directive.end)
-            if below is not None and below.start_byte <= statement.start_byte < below.end_byte:
+    outer = {at.id for at in walk(target) if at.type == "subscript_expression" and root_of(at) == root_of(target)}
+    for name in walk(target):
+        if name.type == "identifier" and text_of(name) in variables:
+            around = enclosing(name, "subscript_expression")
+            if around is not None and around.id in outer:
                 return True
     return False
 
@@ -77,16 +66,23 @@ def is_own(xmp: Xmp, root: Node, statement: Node) -> bool:
     return outside and xmp.aligned.of_node(root) is None and xmp.rewriter.resolve(root) is None
 
 
-def is_combined(xmp: Xmp, name: str) -> bool:
-    """Returns true if a line of the file combines or moves the values of nodes."""
-    word = re.compile(rf"\b{name}\b")
+def is_combined(xmp: Xmp, root: Node) -> bool:
+    """Returns true if a directive, or a call, combines or moves the values that nodes have in a variable."""
+    word = re.compile(rf"\b{text_of(root)}\b")
     for directive in xmp.directives:
         if directive.name == "loop" and "reduction" not in directive.words:
             continue
         below = xmp.statements.below(directive.end) if directive.name in ("gmove", "array") else None
         if word.search(directive.words) or (below is not None and word.search(text_of(below))):
             return True
-    return re.search(rf"\b(?:MPI|xmp)_\w+\s*\([^;]*\b{name}\b", xmp.source.text) is not None
+    denoted = xmp.declared.denoted(root)
+    for at, use in xmp.unit.scopes.uses():
+        if denoted is not None and use.entity is denoted.entity:
+            node = xmp.unit.root.descendant_for_byte_range(at, at)
+            call = enclosing(node, "call_expression") if node is not None else None
+            if call is not None and COMBINING.fullmatch(text_of(call.child_by_field_name("function"))):
+                return True
+    return False
 
 
 def is_read_after(function: Node, statement: Node, name: str) -> bool:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from ..core.affine import integer
-from ..core.constants import value_of
+from ..core.constants import limited, value_of
 from ..core.declarators import enclosing
 from ..core.found import Directive
 from ..core.notation import Notation, Part, Unit
@@ -145,12 +145,21 @@ class XmpWords(Part):
         """Returns the value of an expression of C, if the compiler knows it."""
         if not text.strip() or text.startswith("XMP_"):
             return None
-        number = integer(text)  # most are numbers, which need no parser
+        number = limited(integer(text))  # most are numbers, which need no parser
         if number is not None:
             return number
         root = parse(f"void f(void) {{ return {text}; }}")
         body = root.named_children[0].child_by_field_name("body") if not root.has_error else None
         return value_of(self.declared, body.named_children[0].named_children[0], at) if body is not None else None
+
+    def is_inside(self, name: str, at: int) -> bool:
+        """Returns true if the statement of a directive with this name is around a place."""
+        for directive in self.directives:
+            if directive.name == name and directive.at < at:
+                around = self.statements.below(directive.end)
+                if around is not None and around.start_byte <= at < around.end_byte:
+                    return True
+        return False
 
     def folded(self, text: str, at: Anchor) -> str:
         """Returns an expression of C, for its value only."""
