@@ -164,13 +164,21 @@ FORTRAN = {
 }
 
 
+OBJECTS = {
+    "variable": "field",
+    "static": "static_rows()::rows",
+    "malloc": "allocated() (report_objects.cpp:LINE)",
+    "vector": "main (report_objects.cpp:LINE)",
+}
+
+
 class OpenMP(Reports):
     """Regions, critical sections and tasks, by function and line."""
 
     def built(self, source: str) -> str:
         if not (BUILD / "lib" / "libhiroba_openmp.so").exists():
             self.skipTest("no OpenMP over nodes is built")
-        compiler = "gfortran" if source.endswith(".f90") else "cc"
+        compiler = {".f90": "gfortran", ".cpp": "c++"}.get(Path(source).suffix, "cc")
         if shutil.which(compiler) is None:
             self.skipTest(f"no {compiler}")
         program = self.folder / "program"
@@ -204,6 +212,22 @@ class OpenMP(Reports):
         self.assertRegex(first["sentence"], r"a lock of OpenMP, most at main\._omp_fn\.0 \(report_critical\.c:1[123]\)")
         self.assertIn("clause reduction", first["remedy"])
 
+    def test_objects(self) -> None:
+        """Faults have the variable, or the place of the allocation; lines are of the program, not of headers."""
+        program = self.built("report_objects.cpp")
+        lines = (Path(__file__).parent / "report_objects.cpp").read_text().splitlines()
+        line = {text.partition("  // ")[2]: str(number) for number, text in enumerate(lines, 1)}
+        for case, name in OBJECTS.items():
+            with self.subTest(case):
+                done = run(self.folder / "run.json", case, program=program)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                sites = json.loads((self.folder / "run.json").read_text())["sites"]
+                place = next(site["place"] for site in sites if f":{line[case]})" in site["place"])
+                self.assertRegex(place, r"^main\._omp_fn\.[0-4] \(report_objects\.cpp:[0-9]+\)$")
+                faults = [site for site in sites if site["kind"] == "fault" and site["place"] == place]
+                allocated = line.get(f"allocates {case}", "")
+                self.assertEqual({site["object"] for site in faults}, {name.replace("LINE", allocated)})
+
     def test_fortran(self) -> None:
         program = self.built("report_openmp.f90")
         for case in FORTRAN:
@@ -227,6 +251,9 @@ class OpenMP(Reports):
         places = [rf"work::{case}\._omp_fn\.[0-9] \(report_openmp\.f90:{line + more}\)" for more in (0, 1, 2)]
         self.assertRegex(first["sentence"], "|".join(places))
         self.assertIn(remedy, first["remedy"])
+        if rule == "missing preload":
+            line = source[: source.index("allocate (field")].count("\n") + 1
+            self.assertIn(f"the object allocated in work::{case} (report_openmp.f90:{line})", first["sentence"])
         self.assertEqual([entry["sentence"] for entry in runs[1]["advice"]], [])
         if cost == "computing":  # other work of the machine makes it longer, of all ranks
             good, bad = ([rank["seconds"][cost] for rank in data["ranks"]] for data in reversed(runs))

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/record/record_json.hpp"
+#include "base/record/record_objects.hpp"
 
 namespace hiroba {
 namespace {
@@ -21,6 +22,7 @@ class Record : public ::testing::Test {
   Record() { run_record = record_.get(); }
   ~Record() override { run_record = nullptr; }
   static const void* code(uint64_t at) { return reinterpret_cast<const void*>(at); }  // NOLINT(*-int-to-ptr)
+  static const void* page(uint64_t number) { return code(number * 4096); }
   static const SiteRecord& site(SiteKind kind, uint64_t at, uint32_t detail = 0) {
     return *site_of(kind, code(at), detail, "call");
   }
@@ -29,9 +31,9 @@ class Record : public ::testing::Test {
 };
 
 TEST_F(Record, AddsUpBySite) {
-  note_fault(code(100), 1, 10, 4, 0, 0.5);
-  note_fault(code(100), 1, 14, 2, 1, 1.25);
-  note_fault(code(100), 2, 14, 1, 2, 3);
+  note_fault(code(100), 1, page(10), 4, 0, 0.5);
+  note_fault(code(100), 1, page(14), 2, 1, 1.25);
+  note_fault(code(100), 2, page(14), 1, 2, 3);
   const SiteRecord& first = site(SiteKind::fault, 100, 1);
   EXPECT_EQ(first.count, 2U);
   EXPECT_EQ(first.amount, 6U);
@@ -74,13 +76,29 @@ TEST_F(Record, EnergyIsInTheBinsOfItsTime) {
 }
 
 TEST_F(Record, FaultsInOrderContinueNearTheLastOne) {
-  for (const uint64_t page : {1000, 1004, 1010, 5000, 5004}) note_fault(code(1), 0, page, 4, 0, 0);
+  for (const uint64_t at : {1000, 1004, 1010, 5000, 5004}) note_fault(code(1), 0, page(at), 4, 0, 0);
   EXPECT_EQ(site(SiteKind::fault, 1).ordered, 3U);
+}
+
+TEST_F(Record, NamesTheObjectThatAllFaultsOfASiteWereOn) {
+  note_object(page(100), 10 * 4096);
+  note_object(page(200), 4096);
+  for (const uint64_t at : {100, 109}) note_fault(code(1), 0, page(at), 1, 0, 0);
+  for (const uint64_t at : {109, 110}) note_fault(code(2), 0, page(at), 1, 0, 0);
+  for (const uint64_t at : {100, 200}) note_fault(code(3), 0, page(at), 1, 0, 0);
+  for (ObjectRecord& object : record_->objects)
+    if (object.begin != 0) object.code = 0x1235;
+  const CodeFile none("no such file", 0);
+  const ObjectNames names({record_.get()});
+  EXPECT_EQ(names.name(site(SiteKind::fault, 1), none), "0x1234 (in no such file)");
+  EXPECT_EQ(names.name(site(SiteKind::fault, 2), none), "");
+  EXPECT_EQ(names.name(site(SiteKind::fault, 3), none), "");
+  EXPECT_EQ(names.name(site(SiteKind::lock, 4), none), "");
 }
 
 TEST_F(Record, CountsWhatFindsNoRoom) {
   const uint64_t many = 2 * RunRecord::most_sites;
-  for (uint64_t i = 1; i <= many; ++i) note_fault(code(i), 0, 0, 1, 0, 0);
+  for (uint64_t i = 1; i <= many; ++i) note_fault(code(i), 0, page(1), 1, 0, 0);
   uint64_t kept = 0;
   for (const SiteRecord& one : record_->sites) kept += one.count;
   EXPECT_EQ(kept + record_->lost, many);
@@ -114,7 +132,7 @@ TEST_F(Record, PagesOfBothAreWrittenBeforeTheSameBarrier) {
 TEST_F(Record, TheRankThatComesLastIsOnTheCriticalPath) {
   record_->rank = 1, record_->began = 10;
   record_caller = code(7);
-  note_fault(code(100), 1, 10, 4, 10.5, 11);
+  note_fault(code(100), 1, page(10), 4, 10.5, 11);
   note_barrier("barrier", 12, 12.25, 1, 12);  // 2 s, of which 0.5 are a fault
   note_barrier("barrier", 13, 14, 0, 13.5);   // the other rank came last
   note_lock(1, "lock", 14, 14.5);
@@ -178,7 +196,7 @@ TEST_F(Record, TheDataOfALongRunIsSmall) {
     record->seconds = 600;
     for (uint64_t i = 0; i < 2'500'000; ++i) {
       const double at = 600e-7 * 4 * static_cast<double>(i);
-      note_fault(code(1 + i % 5000), static_cast<uint32_t>(i % 256), i, 1, at,
+      note_fault(code(1 + i % 5000), static_cast<uint32_t>(i % 256), page(i), 1, at,
                  at + 1e-5 * static_cast<double>(i % 1000));
     }
     for (ArrayRecord& array : record->arrays) {

@@ -16,11 +16,13 @@ WAITING = ("collective", "locks", "faults", "preloads", "coherence")
 # Names that the records have.
 COHERENCE_OF_LOCK, TASK_OF_OPENMP = "coherence of a lock", "task of OpenMP"
 START_OF_REGION = "the start of a parallel region"
+VARIABLES = "global variables"
 OBJECTS = (
-    "global variables",
+    VARIABLES,
     "large objects",
     "the heap of rank ",
 )  # arrays that have a program's variables and objects
+MOST = 0.8  # of the time of faults: an object with more is what they are on
 OTHER_LOCKS = ("a lock of OpenMP", "a lock of coarray ")
 
 
@@ -42,6 +44,7 @@ class Place:
     call: str
     array: int | None
     lock: int | None
+    object: str = ""  # of an array that has many objects, the one that all faults here were on
     count: int = 0
     amount: int = 0
     ordered: int = 0
@@ -91,7 +94,9 @@ class Report:
         found: dict[tuple[Any, ...], Place] = {}
         for site in self.data["sites"]:
             key = (site["kind"], site["place"], site["call"], site.get("array"), site.get("lock"))
-            place = found.setdefault(key, Place(*(site["kind"], site["place"], site["call"]), key[3], key[4]))
+            one = site.get("object", "")
+            place = found.setdefault(key, Place(*key, one))
+            place.object = one if one == place.object else ""
             place.count += site["count"]
             place.amount += site["amount"]
             place.ordered += site.get("ordered", 0)
@@ -136,6 +141,18 @@ class Report:
     def array_text(self, array: int) -> str:
         name = self.array_name(array)
         return f"array {name}" if name.startswith("`") else name
+
+    def faults_text(self, array: int) -> str:
+        """The same, with the variable or the object that most faults were on, if the array has many."""
+        name = self.array_text(array)
+        seconds: dict[str, float] = {}
+        for place in self.faults_of(array):
+            seconds[place.object] = seconds.get(place.object, 0) + place.seconds
+        most = max(seconds, key=lambda one: seconds[one], default="")
+        if not most:
+            return name
+        one = f"variable `{most}`" if VARIABLES in name else f"the object allocated in {most}"
+        return one if seconds[most] >= MOST * sum(seconds.values()) else f"{name}, most of them on {one}"
 
     def sum_of(self, array: int, count: str) -> int:
         return sum(part[count] for part in self.arrays[array]["ranks"])

@@ -89,7 +89,7 @@ def false_sharing(report: Report, limit: float) -> Iterator[Finding]:
         yield Finding(
             lost,
             part,
-            f"{report.heat(array, 'both'):,} times a page of {report.array_text(array)} that rank"
+            f"{report.heat(array, 'both'):,} times a page of {report.faults_text(array)} that rank"
             f"{'s' if len(ranks) > 1 else ''} {', '.join(ranks)} wrote was written by another rank, too, before the "
             f"same barrier ({percent(part)} of the pages in use), and had to be fetched again, which takes "
             f"{percent(lost)} of the time outside of collective calls, most at {most_at(places)}",
@@ -159,7 +159,7 @@ def fault_finding(report: Report, array: int, seconds: float, places: list[Place
     share = report.active_share(seconds)
     sentence = (
         f"{percent(share)} of the ranks' time outside of collective calls, and {percent(of_rank)} of rank {rank}'s "
-        f"waiting, are page faults on {report.array_text(array)}, most at {most_at(places)}: {count:,} faults "
+        f"waiting, are page faults on {report.faults_text(array)}, most at {most_at(places)}: {count:,} faults "
         f"for {pages:,} pages between {epochs:,} barriers{how}"
     )
     return Finding(share, share, sentence, remedy, most_at(places), array)

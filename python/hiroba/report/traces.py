@@ -55,7 +55,7 @@ def details(report: Report, event: Event) -> dict[str, Any]:
     elif event.other >= 0:
         out["last rank"] = event.other
     if "array" in event.site:
-        out["array"] = report.arrays[event.site["array"]]["name"]
+        out["array"] = event.site.get("object") or report.arrays[event.site["array"]]["name"]
     if "lock" in event.site:
         out["lock"] = event.site["lock"]
     return out

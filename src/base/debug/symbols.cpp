@@ -2,6 +2,7 @@
 
 #include <cxxabi.h>
 #include <dlfcn.h>
+#include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <execinfo.h>
 #include <unistd.h>
@@ -29,8 +30,17 @@ struct Libdw {
   decltype(&dwfl_report_end) report_end = nullptr;
   decltype(&dwfl_addrmodule) module = nullptr;
   decltype(&dwfl_module_addrname) function = nullptr;
+  decltype(&dwfl_module_addrinfo) symbol = nullptr;
   decltype(&dwfl_module_getsrc) line = nullptr;
   decltype(&dwfl_lineinfo) line_info = nullptr;
+  decltype(&dwfl_module_addrdie) unit = nullptr;
+  decltype(&dwarf_getscopes) scopes = nullptr;
+  decltype(&dwarf_getscopes_die) scopes_around = nullptr;
+  decltype(&dwarf_tag) tag = nullptr;
+  decltype(&dwarf_attr) attribute = nullptr;
+  decltype(&dwarf_formudata) number = nullptr;
+  decltype(&dwarf_getsrcfiles) files = nullptr;
+  decltype(&dwarf_filesrc) file = nullptr;
   Dwfl_Callbacks callbacks = {};
   Dwfl* session = nullptr;
 };
@@ -48,7 +58,12 @@ bool load_functions(Libdw& dw) {
   find(dw.report, "dwfl_linux_proc_report"), find(dw.report_file, "dwfl_report_elf"), find(dw.end, "dwfl_end");
   find(dw.report_end, "dwfl_report_end");
   find(dw.module, "dwfl_addrmodule"), find(dw.function, "dwfl_module_addrname");
+  find(dw.symbol, "dwfl_module_addrinfo");
   find(dw.line, "dwfl_module_getsrc"), find(dw.line_info, "dwfl_lineinfo");
+  find(dw.unit, "dwfl_module_addrdie"), find(dw.scopes, "dwarf_getscopes");
+  find(dw.scopes_around, "dwarf_getscopes_die"), find(dw.tag, "dwarf_tag");
+  find(dw.attribute, "dwarf_attr"), find(dw.number, "dwarf_formudata");
+  find(dw.files, "dwarf_getsrcfiles"), find(dw.file, "dwarf_filesrc");
   find(dw.callbacks.find_elf, "dwfl_linux_proc_find_elf");
   find(dw.callbacks.find_debuginfo, "dwfl_standard_find_debuginfo");
   return all;
@@ -75,7 +90,7 @@ std::string_view name_of(const char* path) {
   return whole.substr(whole.rfind('/') + 1);
 }
 
-// Also gfortran's names of procedures of modules: "__solver_MOD_step".
+// Also gfortran's names in modules: "__solver_MOD_step". Unnamed namespaces are left out.
 std::string demangled(const char* name) {
   const char* const module = std::strncmp(name, "__", 2) == 0 ? std::strstr(name, "_MOD_") : nullptr;
   if (module != nullptr) return std::string(name + 2, module) + "::" + (module + std::strlen("_MOD_"));
@@ -83,6 +98,8 @@ std::string demangled(const char* name) {
   char* const text = abi::__cxa_demangle(name, nullptr, nullptr, &status);
   std::string out = status == 0 && text != nullptr ? text : name;
   std::free(text);
+  constexpr std::string_view unnamed = "(anonymous namespace)::";
+  for (size_t at = out.find(unnamed); at != out.npos; at = out.find(unnamed)) out.erase(at, unnamed.size());
   return out;
 }
 
@@ -105,15 +122,51 @@ bool is_after_signal(const void* code) {
   return std::memcmp(code, trampoline, sizeof trampoline) == 0;
 }
 
+struct SourceLine {
+  const char* file;  // null: not known
+  int number;
+};
+
+bool is_of_system(const char* file) {
+  return std::strncmp(file, "/usr/", 5) == 0 || std::strstr(file, "include/c++/") != nullptr;
+}
+
+// Code of the C++ library's headers that the compiler has inlined is told at the program's line that uses it.
+SourceLine program_line(const Libdw& dw, Dwfl_Module* module, Dwarf_Addr address, SourceLine line) {
+  Dwarf_Addr bias = 0;
+  Dwarf_Die* const unit = dw.unit(module, address, &bias);
+  Dwarf_Die *innermost = nullptr, *scopes = nullptr;  // the scopes of an address do not lead out of inlined code
+  const bool known = unit != nullptr && dw.scopes(unit, address - bias, &innermost) > 0;
+  const int count = known ? dw.scopes_around(innermost, &scopes) : 0;
+  Dwarf_Files* files = nullptr;
+  size_t most = 0;
+  SourceLine found = line;
+  for (int i = 0; i < count && found.file != nullptr && is_of_system(found.file); ++i) {
+    if (dw.tag(&scopes[i]) != DW_TAG_inlined_subroutine || dw.files(unit, &files, &most) != 0) continue;
+    const auto value = [&](unsigned name) {
+      Dwarf_Attribute attribute;
+      Dwarf_Word out = 0;
+      const bool known = dw.attribute(&scopes[i], name, &attribute) != nullptr && dw.number(&attribute, &out) == 0;
+      return known ? out : 0;
+    };
+    found = {dw.file(files, value(DW_AT_call_file), nullptr, nullptr), static_cast<int>(value(DW_AT_call_line))};
+  }
+  std::free(innermost), std::free(scopes);
+  return found.file == nullptr || is_of_system(found.file) ? line : found;
+}
+
 // Sets what is known of the function and the line at an address, in the session of `dw`; null knows nothing.
 void find_line(const Libdw* dw, Dwarf_Addr address, std::string& function, std::string& place) {
   Dwfl_Module* const module = dw == nullptr ? nullptr : dw->module(dw->session, address);
   if (module == nullptr) return;
   if (const char* const name = dw->function(module, address); name != nullptr) function = demangled(name);
-  int number = 0;
-  if (Dwfl_Line* const line = dw->line(module, address); line != nullptr)
-    if (const char* const file = dw->line_info(line, nullptr, &number, nullptr, nullptr, nullptr); file != nullptr)
-      place = format("%s:%d", std::string(name_of(file)).c_str(), number);
+  Dwfl_Line* const known = dw->line(module, address);
+  if (known == nullptr) return;
+  SourceLine line = {};
+  line.file = dw->line_info(known, nullptr, &line.number, nullptr, nullptr, nullptr);
+  if (line.file == nullptr) return;
+  if (is_of_system(line.file)) line = program_line(*dw, module, address, line);
+  place = format("%s:%d", std::string(name_of(line.file)).c_str(), line.number);
 }
 
 }  // namespace
@@ -150,6 +203,21 @@ bool CodeFile::has_line(uint64_t code) const {
   const Libdw& dw = session_->dw;
   Dwfl_Module* const module = dw.session == nullptr ? nullptr : dw.module(dw.session, code);
   return module != nullptr && dw.line(module, code) != nullptr;
+}
+
+// A static variable of a function has a number: "field.3".
+std::string CodeFile::variable(uint64_t address) const {
+  const Libdw& dw = session_->dw;
+  Dwfl_Module* const module = dw.session == nullptr ? nullptr : dw.module(dw.session, address);
+  GElf_Sym symbol;
+  GElf_Off offset = 0;
+  const char* const name =
+      module == nullptr ? nullptr : dw.symbol(module, address, &offset, &symbol, nullptr, nullptr, nullptr);
+  if (name == nullptr || offset >= symbol.st_size) return "";
+  const std::string_view whole = name;
+  const size_t dot = whole.rfind('.');
+  const bool numbered = dot != whole.npos && whole.find_first_not_of("0123456789", dot + 1) == whole.npos;
+  return demangled(std::string(whole.substr(0, numbered ? dot : whole.npos)).c_str());
 }
 
 std::string source_location(const void* code) {

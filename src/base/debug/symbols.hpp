@@ -26,7 +26,8 @@ class CodeFile {
   CodeFile(const std::string& executable, uint64_t bias);
   ~CodeFile();
   std::string location(uint64_t code) const;
-  bool has_line(uint64_t code) const;  // false without libdw, or debug information
+  bool has_line(uint64_t code) const;            // false without libdw, or debug information
+  std::string variable(uint64_t address) const;  // "" if it is in none
 
  private:
   struct Session;

@@ -1,6 +1,7 @@
 #include "base/record/record.hpp"
 
 #include <dlfcn.h>
+#include <execinfo.h>
 #include <limits.h>
 #include <link.h>
 #include <sys/resource.h>
@@ -52,6 +53,15 @@ void add(std::atomic<uint64_t>& sum, uint64_t n) { sum.fetch_add(n, std::memory_
 template <size_t N>
 void copy_text(char (&to)[N], const char* from) {
   std::snprintf(to, N, "%s", from == nullptr ? "" : from);
+}
+
+// Lets low and high include the address; 0: they have none yet.
+void widen(SiteRecord& site, uint64_t address) {
+  uint64_t low = site.low.load(std::memory_order_relaxed), high = site.high.load(std::memory_order_relaxed);
+  while ((low == 0 || address < low) && !site.low.compare_exchange_weak(low, address, std::memory_order_relaxed)) {
+  }
+  while (address > high && !site.high.compare_exchange_weak(high, address, std::memory_order_relaxed)) {
+  }
 }
 
 uint64_t nanoseconds(double seconds) { return static_cast<uint64_t>(std::max(0.0, seconds) * 1e9); }
@@ -237,16 +247,31 @@ void note_preload(uint32_t array, uint64_t pages, double begin, double end) {
   note_wait(SiteKind::preload, calling_site(SiteKind::preload, array, "preload"), pages, begin, end);
 }
 
-void note_fault(const void* code, uint32_t array, uint64_t page, uint64_t pages, double begin, double end) {
-  constexpr uint64_t page_bytes = 4096;
-  const char* const line = python_line_of(code, page * page_bytes);
+void note_fault(const void* code, uint32_t array, const void* address, uint64_t pages, double begin, double end) {
+  const auto at = reinterpret_cast<uintptr_t>(address);
+  const char* const line = python_line_of(code, at);
   const SiteKind kind = pages == 0 ? SiteKind::preload : SiteKind::fault;
   SiteRecord* const site = site_of(kind, code, array, "", line);
   note_wait(kind, site, pages, begin, end);
-  if (site == nullptr || pages == 0) return;
-  constexpr uint64_t near = 16;
+  if (site == nullptr) return;
+  widen(*site, at);
+  if (pages == 0) return;
+  constexpr uint64_t page_bytes = 4096, near = 16;
+  const uint64_t page = at / page_bytes;
   const uint64_t next = site->next.exchange(page + pages, std::memory_order_relaxed);
   if (page + near >= next && page <= next + near) add(site->ordered, 1);
+}
+
+void note_object(const void* object, size_t bytes) {
+  void* frames[16];
+  const int count = backtrace(frames, static_cast<int>(std::size(frames)));
+  const auto code = [&](int i) { return reinterpret_cast<uintptr_t>(frames[i]); };
+  int i = 0;
+  while (i < count && (code(i) < run_record->code_begin || code(i) >= run_record->code_end)) ++i;
+  const auto begin = reinterpret_cast<uintptr_t>(object);
+  ObjectRecord& record = run_record->objects[mixed(begin) % RunRecord::most_objects];
+  record.bytes = bytes, record.code = i < count ? code(i) : 0;
+  record.begin.store(begin, std::memory_order_release);
 }
 
 // Replaces what is known of this name: the sums grow.

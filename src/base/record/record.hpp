@@ -30,6 +30,7 @@ struct SiteRecord {
   uint32_t detail;  // faults, preloads: the array's number; locks: the lock's; collective calls: their size and way
   std::atomic<uint64_t> count, amount, nanoseconds;
   std::atomic<uint64_t> ordered, next;  // faults that continue where the last one ended; the page after it
+  std::atomic<uint64_t> low, high;      // faults: the first and the last address that was accessed
   std::atomic<uint64_t> held;           // locks: nanoseconds until they were given back
   std::atomic<uint64_t> before;  // collective operations: nanoseconds that the thread computed since the one before
   struct Waited {
@@ -81,6 +82,12 @@ inline uint64_t count_of(const ArrayRecord& array, ArrayCount count) {
   return array.counts[i] + array.before[i];
 }
 
+// An object that the program has allocated in an array that has many. It stays here when it is freed.
+struct ObjectRecord {
+  std::atomic<uint64_t> begin;
+  uint64_t bytes, code;  // code: the address after the program's call; 0: not known
+};
+
 // A share of the machine's energy, by what it was spent on (option power).
 struct EnergyRecord {
   char name[64];
@@ -89,8 +96,8 @@ struct EnergyRecord {
 
 struct RunRecord {
   static constexpr uint64_t magic_value = 0x3174726f706572;
-  static constexpr uint32_t most_sites = 4096, most_arrays = 256, most_ranks = 1024, most_pages = 65536,
-                            most_energies = 32;
+  static constexpr uint32_t most_sites = 4096, most_arrays = 256, most_objects = 1024, most_ranks = 1024,
+                            most_pages = 65536, most_energies = 32;
 
   std::atomic<uint64_t> magic;
   int32_t rank, nranks, node, nnodes, pid;
@@ -115,6 +122,7 @@ struct RunRecord {
   std::atomic<uint32_t> arrays_used;
   ArrayRecord arrays[most_arrays];
   SiteRecord sites[most_sites];
+  ObjectRecord objects[most_objects];  // by the hash of begin; a later one replaces another
   Timeline timeline;
   // The first rank of a node has the joules of the machine; not a number: the reason is in energy_unknown.
   double machine_seconds, machine_joules, idle_watts;
@@ -182,7 +190,9 @@ void note_coherence(const char* call, double begin, double end);
 // A preload of this array has started to bring pages, or was waited for.
 void note_preload(uint32_t array, uint64_t pages, double begin, double end);
 // `pages`: those that it has fetched; 0: it was there, or on its way by a preload.
-void note_fault(const void* code, uint32_t array, uint64_t page, uint64_t pages, double begin, double end);
+void note_fault(const void* code, uint32_t array, const void* address, uint64_t pages, double begin, double end);
+// Allocates nothing after its first call, which must not come from the fault handler.
+[[HIROBA_SHOWN]] void note_object(const void* object, size_t bytes);
 // This rank has written pages since the last barrier; another rank has written a page before it. Returns whether both
 // have.
 void note_written(uint64_t page, uint64_t pages);

@@ -12,6 +12,7 @@
 
 #include "base/debug/symbols.hpp"
 #include "base/limits.hpp"
+#include "base/record/record_objects.hpp"
 #include "base/record/record_stats.hpp"
 #include "base/tables/options.hpp"
 #include "base/wait.hpp"
@@ -247,7 +248,8 @@ std::string critical_text(const SiteRecord& site) {
       seconds(TimeKind::preloads), seconds(TimeKind::coherence));
 }
 
-std::string site_text(const RunRecord& r, const SiteRecord& site, ArrayNumbers& numbers, const CodeFile& code) {
+std::string site_text(const RunRecord& r, const SiteRecord& site, ArrayNumbers& numbers, const ObjectNames& objects,
+                      const CodeFile& code) {
   constexpr const char* kinds[] = {"",     "fault",  "barrier", "collective", "lock",
                                    "task", "region", "copy",    "coherence",  "preload"};
   const auto kind = static_cast<SiteKind>(site.kind);
@@ -255,7 +257,8 @@ std::string site_text(const RunRecord& r, const SiteRecord& site, ArrayNumbers& 
   std::string out = format("{\"rank\":%d,\"kind\":\"%s\",\"place\":%s,\"call\":%s,", r.rank, kinds[site.kind],
                            quoted(place).c_str(), quoted(site.call).c_str());
   if ((kind == SiteKind::fault || kind == SiteKind::preload) && site.detail < arrays_of(r))
-    out += format("\"array\":%zu,", numbers.of(r.arrays[site.detail]));
+    out += format("\"array\":%zu,\"object\":%s,", numbers.of(r.arrays[site.detail]),
+                  quoted(objects.name(site, code)).c_str());
   if (kind == SiteKind::lock && site.detail != SiteRecord::no_detail) out += format("\"lock\":%u,", site.detail);
   if (kind == SiteKind::lock) out += format("\"held\":%.6g,", 1e-9 * static_cast<double>(site.held.load()));
   if (kind == SiteKind::fault) out += format("\"ordered\":%lu,", site.ordered.load());
@@ -297,7 +300,7 @@ std::string settings_text() {
 // The sites of all ranks. Of ranks with very many, those that take least time are added up, so the size is bounded.
 class SiteTexts {
  public:
-  explicit SiteTexts(size_t ranks) : most_(std::max<size_t>(64, 8192 / ranks)) {}
+  explicit SiteTexts(const Records& records) : objects_(records), most_(std::max<size_t>(64, 8192 / records.size())) {}
 
   // Returns the number in the data of each site of the record.
   std::vector<size_t> add(const RunRecord& r, ArrayNumbers& arrays, const CodeFile& code) {
@@ -311,7 +314,7 @@ class SiteTexts {
       return numbers[static_cast<size_t>(site - r.sites)];
     };
     for (size_t i = 0; i < std::min(most_, used.size()); ++i)
-      number_of(used[i]) = add(site_text(r, *used[i], arrays, code));
+      number_of(used[i]) = add(site_text(r, *used[i], arrays, objects_, code));
     std::array<SiteRecord, site_kinds> rest{};
     for (size_t i = most_; i < used.size(); ++i) {
       SiteRecord& sum = rest[used[i]->kind];
@@ -324,7 +327,7 @@ class SiteTexts {
     for (SiteRecord& sum : rest) {
       if (sum.count == 0) continue;
       std::snprintf(sum.call, sizeof sum.call, "other places");
-      numbers_of_rest[sum.kind] = add(site_text(r, sum, arrays, code));
+      numbers_of_rest[sum.kind] = add(site_text(r, sum, arrays, objects_, code));
     }
     for (size_t i = most_; i < used.size(); ++i) number_of(used[i]) = numbers_of_rest[used[i]->kind];
     return numbers;
@@ -338,6 +341,7 @@ class SiteTexts {
     return count_++;
   }
 
+  ObjectNames objects_;
   size_t most_, count_ = 0;
   std::string text_;
   bool any_line_ = false;
@@ -355,7 +359,7 @@ const char* notation_of(const RunRecord& r, const std::string& program) {
 std::string text_of(const Records& records, const std::string& why_incomplete) {
   const RunRecord& first = *records.front();
   ArrayNumbers numbers;
-  SiteTexts sites(records.size());
+  SiteTexts sites(records);
   std::string ranks, arrays;
   for (const RunRecord* r : records) {
     const CodeFile code(r->executable, r->code_bias);

@@ -183,7 +183,7 @@ bool serve(MemoryParts& p, const void* address, FaultKind kind, const void* code
   uint64_t fetched = 0;
   const bool served = p.cache->fetches.fault(*array, p.page_of(address), kind, &fetched);
   const double end = p.times.now();
-  if (recording() && served) note_fault(code, record_number(*array), p.page_of(address), fetched, begin, end);
+  if (recording() && served) note_fault(code, record_number(*array), address, fetched, begin, end);
   p.transport->faulting(false);
   return served;
 }

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "base/addresses.hpp"
+#include "base/record/record.hpp"
 #include "openmp/program/runtime.hpp"
 #include "openmp/program/words.hpp"
 #include "process/process.hpp"
@@ -75,6 +76,7 @@ void* Objects::allocate_large(size_t bytes, size_t alignment, bool zeroed) {
   char* const object = reinterpret_cast<char*>(at);
   *(reinterpret_cast<Head*>(object) - 1) = {begin, bytes, room, rank};
   if (zeroed && !fresh) std::memset(object, 0, bytes);
+  if (recording()) note_object(object, bytes);
   return object;
 }
 
