@@ -8,6 +8,7 @@ an `i` before the name, return a Request, whose wait() returns it; what they wer
 from __future__ import annotations
 
 import ctypes
+import functools
 import io
 import pickle
 from collections.abc import Callable
@@ -101,14 +102,17 @@ class Operation(NamedTuple):
         return Request(handle, self.used, self.result)
 
 
-def is_known(op: str, dtype: np.dtype) -> bool:
-    """Whether the library has the operator for elements of this type."""
+def known_operator(op: str, dtype: np.dtype) -> int | None:
+    """The library's operator for elements of this type, if it has it."""
     lacks = {"c": ("min", "max", "band", "bor", "bxor"), "f": ("band", "bor", "bxor")}.get(dtype.kind, ())
-    return dtype in TYPES and op not in lacks
+    if dtype not in TYPES or op in lacks:
+        return None
+    return int(library.hiroba_known_operator(list(OPERATORS).index(op)))
 
 
-def function_of(op: str, dtype: np.dtype) -> np.ufunc:
-    """NumPy's function of the operator."""
+@functools.cache
+def operator_of(op: str, dtype: np.dtype) -> tuple[np.ufunc, int | None]:
+    """NumPy's function of the operator, and the library's."""
     if op not in OPERATORS:
         raise ValueError(f"op={op!r}; one of {', '.join(OPERATORS)}")
     some = np.empty(0, dtype)
@@ -118,7 +122,7 @@ def function_of(op: str, dtype: np.dtype) -> np.ufunc:
         is_closed = False
     if not is_closed:
         raise TypeError(f"elements of type {dtype} cannot be combined by op={op!r}, as numpy.{OPERATORS[op].__name__}")
-    return OPERATORS[op]
+    return OPERATORS[op], known_operator(op, dtype)
 
 
 def type_of(dtype: np.dtype) -> int:
@@ -145,11 +149,10 @@ def returned(out: np.ndarray, like: Any) -> Any:
 def combine(name: str, value: Any, op: str, *more: int) -> Operation:
     have = given(int(value) if isinstance(value, bool) and op in ("sum", "prod") else value)
     have = have.astype(have.dtype.newbyteorder("="), copy=False)
-    function = function_of(op, have.dtype)
-    if not is_known(op, have.dtype):
+    function, number = operator_of(op, have.dtype)
+    if number is None:
         return combine_here(name, value, have, function, *more)
-    out = np.zeros_like(have, subok=False)
-    number = library.hiroba_known_operator(list(OPERATORS).index(op))
+    out = np.zeros(have.shape, have.dtype)
     words = (address_of(have), address_of(out), have.size, type_of(have.dtype), number, *more)
     mine = not more or rank == more[0]
     return Operation(name, words, (have, out), lambda: returned(out, value) if mine else None)

@@ -80,9 +80,19 @@ def encoded(place: str) -> bytes:
     return place.encode()
 
 
+class Standing(threading.local):
+    """The library's variable of this thread."""
+
+    def __init__(self) -> None:
+        self.place = ctypes.c_char_p.in_dll(library, "hiroba_place")
+
+
+standing = Standing()
+
+
 def stand_at(place: str) -> None:
     """Says where the next call of this thread is, for messages of functions that have no argument for it."""
-    ctypes.c_char_p.in_dll(library, "hiroba_place").value = encoded(place)
+    standing.place.value = encoded(place)
 
 
 def report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

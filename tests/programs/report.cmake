@@ -1,9 +1,9 @@
 # Reports of runs (option report), their page and their comparison.
 test_program(report_cases report_cases.cpp)
 set_source_files_properties(report_cases.cpp PROPERTIES COMPILE_OPTIONS "-fexceptions;-frtti")
-foreach(line "report Planted" "report Good" "report Files" "report_page Page" "report_ends Ends" "report_running Traces"
-    "report_running OpenMP" "report_running Top" "report_notations Directives" "report_notations Coarrays"
-    "report_notations Fortran" "report_notations Python")
+foreach(line "report Planted" "report InTurn" "report Good" "report Files" "report_page Page" "report_ends Ends"
+    "report_running Traces" "report_running OpenMP" "report_running Top" "report_notations Directives"
+    "report_notations Coarrays" "report_notations Fortran" "report_notations Python")
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words script part)
   string(TOLOWER ${part} name)
@@ -22,6 +22,6 @@ endforeach()
 add_test(NAME programs.report.long CONFIGURATIONS long COMMAND ${Python3_EXECUTABLE} -B
   ${CMAKE_CURRENT_SOURCE_DIR}/report.py ${CMAKE_BINARY_DIR} Long)
 set_tests_properties(programs.report.long PROPERTIES TIMEOUT 3600 RUN_SERIAL ON)
-hiroba_timing_tests(programs.report.planted programs.report.rows programs.report.good programs.report.goodrows
-  programs.report.files programs.report.traces programs.report.openmp programs.report.top programs.report.directives
-  programs.report.coarrays programs.report.fortran programs.report.python)
+hiroba_timing_tests(programs.report.planted programs.report.inturn programs.report.rows programs.report.good
+  programs.report.goodrows programs.report.files programs.report.traces programs.report.openmp programs.report.top
+  programs.report.directives programs.report.coarrays programs.report.fortran programs.report.python)

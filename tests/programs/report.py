@@ -148,6 +148,19 @@ class Planted(Reports):
                 self.check(case)
 
 
+class InTurn(Reports):
+    @three_attempts
+    def test_barriers_of_other_ranks(self) -> None:
+        """Ranks that compute for equally long in all, one before each of two barriers, wait at both."""
+        advice, good = self.data("uneven_in_turn")["advice"], self.data("uneven_in_turn", "remedied")["advice"]
+        self.assertEqual([entry["rule"] for entry in advice], ["load imbalance"] * 2)
+        for rank, loop in enumerate(("first", "second")):
+            place = f"report_cases.cpp:{line_of(f'the end of the {loop} loop')})"
+            sentence = next(entry["sentence"] for entry in advice if place in entry["sentence"])
+            self.assertRegex(sentence, rf"^rank {rank} computes for .*, [2-9][0-9.]* times as long as the others")
+        self.assertEqual(good, [])
+
+
 class Rows(Planted):
     """The same on 2 and 4 ranks, on 1, 2 and 4 nodes, over shared memory and wires; a part of the work is enough.
 

@@ -113,6 +113,16 @@ void load_imbalance(bool remedied) {
   }
 }
 
+// All ranks compute for equally long, but not before each barrier.
+void uneven_in_turn(bool remedied) {
+  for (int step = 0; step < 100; ++step) {
+    compute(remedied || sms_rank != 0 ? 800 : 3200);
+    sms_barrier();  // the end of the first loop
+    compute(remedied || sms_rank == 0 ? 800 : 3200);
+    sms_barrier();  // the end of the second loop
+  }
+}
+
 // Ranks that meet in collective operations only.
 void uneven_operations(bool remedied) {
   double mine = 1, sum = 0;
@@ -314,6 +324,7 @@ constexpr struct {
              {"lock_contention", lock_contention},
              {"held_locks", held_locks},
              {"load_imbalance", load_imbalance},
+             {"uneven_in_turn", uneven_in_turn},
              {"uneven_operations", uneven_operations},
              {"slow_rank", slow_rank},
              {"twins", twins},

@@ -22,7 +22,7 @@ OBJECTS = (
     "large objects",
     "the heap of rank ",
 )  # arrays that have a program's variables and objects
-MOST = 0.8  # of the time of faults: an object with more is what they are on
+MOST = 0.8  # of a time: what has more stands for all of it
 OTHER_LOCKS = ("a lock of OpenMP", "a lock of coarray ")
 
 
@@ -52,6 +52,7 @@ class Place:
     held: float = 0  # seconds
     by_rank: dict[int, float] = field(default_factory=dict)
     waited_for: dict[int, float] = field(default_factory=dict)
+    critical: dict[int, float] = field(default_factory=dict)  # seconds that the rank that came last had computed
 
     def named(self) -> str:
         return self.place or self.call or "an unknown place"
@@ -103,6 +104,7 @@ class Report:
             place.seconds += site["seconds"]
             place.held += site.get("held", 0)
             place.by_rank[site["rank"]] = place.by_rank.get(site["rank"], 0) + site["seconds"]
+            place.critical[site["rank"]] = site.get("critical", {}).get("computing", 0)
             for rank, seconds in site["waited_for"].items():
                 place.waited_for[int(rank)] = place.waited_for.get(int(rank), 0) + seconds
         return sorted(found.values(), key=lambda place: -place.seconds)

@@ -4,36 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from statistics import median
 from typing import Any
 
-from hiroba.report.data import COHERENCE_OF_LOCK, OTHER_LOCKS, START_OF_REGION, TASK_OF_OPENMP, Place, Report
-from hiroba.report.remedies import REMEDIES
+from hiroba.report.balance import load_imbalance, slow_rank
+from hiroba.report.data import COHERENCE_OF_LOCK, OTHER_LOCKS, TASK_OF_OPENMP, Place, Report
+from hiroba.report.findings import LEAST_LOST, Finding, most_at, percent, remedy
 
 PAGE_BYTES = 4096
 LEAST_SECONDS = 0.1  # a shorter run has no advice: its start is most of it
 LEAST_IN_ORDER = 0.3  # of faults: with fewer that continue where the last one ended, pages cannot be read ahead
-LEAST_LOST = 0.15  # seconds of waiting for ranks and locks: less is an accident
+COST_OF_CALL = {"Python": 10e-6}  # seconds of what the module does at a collective call; they count as computing
 # Seconds to create and to run an empty task (docs/measurements.md); in Python they are larger, and so is the limit.
 COST_OF_TASK = {"": 1e-6, "OpenMP": 0.2e-6, "Python": 30e-6}
 LIMIT_IN_PYTHON = 10
 REDUCTIONS = ("sms_reduce", "smint_reduce", "xmp_reduction", "xmp_loop_reduction")  # of one value are barriers
 LEAST_OF_TASKS = 0.03  # of the time: with less, small tasks do no harm
 MOST_BYTES = 2**40  # of the arrays of a program
-MOST_QUEUED = 0.97  # of the time of most ranks without a processor: what is left says nothing of balance
-
-
-@dataclass
-class Finding:
-    """Why a rule applies. `lost` is the part of the time that it costs, as far as that is
-    measured: of all ranks' time, for faults and locks of what is outside of collective calls."""
-
-    lost: float
-    measured: float
-    sentence: str
-    remedy: str
-    place: str = ""
-    array: int | None = None
 
 
 @dataclass
@@ -43,27 +29,6 @@ class Rule:
     limit: float
     find: Callable[[Report, float], Iterator[Finding]]
     page: str
-
-
-def percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
-
-
-def remedy(report: Report, kind: str, array: int | None = None, place: str = "", many: str = "") -> str:
-    texts = REMEDIES[kind]
-    name = "" if array is None else report.array_name(array)
-    variable = name.strip("`")
-    if not variable.isidentifier():  # it is the place of the allocation
-        variable = "A"
-    return texts.get(report.notation, texts[""]).format(array=name, variable=variable, place=place, many=many)
-
-
-def named(place: Place | None) -> str:
-    return place.named() if place else ""
-
-
-def most_at(places: list[Place]) -> str:
-    return named(places[0]) if places else ""
 
 
 def fault_seconds(report: Report, array: int) -> float:
@@ -277,118 +242,6 @@ def lock_contention(report: Report, limit: float) -> Iterator[Finding]:
         )
 
 
-@dataclass
-class Balance:
-    slowest: dict[str, Any]
-    seconds: float  # that the slowest rank computes
-    others: list[float]
-    total: float  # of all ranks, without the time in which all compete
-
-    def longer(self) -> float:
-        return self.seconds / max(median(self.others), 1e-9)
-
-    def held_up(self) -> bool:
-        """One rank alone has not had a processor, or has slept, for much of what seems to be its computing."""
-        alike = max(self.others) < 1.25 * max(min(self.others), 1e-9)
-        return alike and float(self.slowest["seconds"]["processor"]) < 0.7 * self.seconds
-
-
-def balance(report: Report) -> Balance | None:
-    """Where all ranks compete for processors, the time in which they had none is no matter of the program."""
-    if len(report.ranks) < 2 or not all(r["complete"] for r in report.ranks):
-        return None
-    queued = [r["seconds"]["queued"] / max(r["seconds"]["total"], 1e-9) for r in report.ranks]
-    without = sorted(queued)[(len(queued) - 1) // 2]
-    compete = without > 0.1
-    if without > MOST_QUEUED:
-        return None
-
-    def computing(r: dict[str, Any]) -> float:
-        seconds, total = float(r["seconds"]["computing"]), max(r["seconds"]["total"], 1e-9)
-        had = min(seconds, float(r["seconds"]["processor"]))  # some of that it may have spent waiting
-        return max(had, seconds * (1 - r["seconds"]["queued"] / total)) if compete else seconds
-
-    slowest = max(report.ranks, key=computing)
-    total = report.total - (sum(r["seconds"]["queued"] for r in report.ranks) if compete else 0)
-    others = [computing(r) for r in report.ranks if r is not slowest]
-    return Balance(slowest, computing(slowest), others, max(total, 1e-9))
-
-
-def waiting_for(report: Report, rank: int) -> tuple[float, Place | None]:
-    """The seconds that others have waited for a rank in collective calls, and the place where they waited longest."""
-    others = [r["rank"] for r in report.ranks if r["rank"] != rank]
-    known = any(s > 0 for r in report.ranks for other, s in enumerate(r["waited_for"]) if other != r["rank"])
-
-    def seconds(place: Place) -> float:
-        """Of an operation no rank sees which one comes last, nor over hosts of a barrier: it waits least itself."""
-        if place.kind == "barrier" and known:
-            return place.waited_for.get(rank, 0)
-        least = place.by_rank.get(rank, 0)
-        return sum(max(0, place.by_rank.get(other, 0) - least) for other in others)
-
-    places = sorted(report.of_kind("barrier") + report.of_kind("collective"), key=lambda place: -seconds(place))
-    in_barriers = sum(r["waited_for"][rank] for r in report.ranks if r["rank"] != rank and rank < len(r["waited_for"]))
-    in_operations = sum(seconds(place) for place in places if place.kind == "collective" or not known)
-    return in_barriers + in_operations, places[0] if places else None
-
-
-def uneven(report: Report, limit: float, held_up: bool) -> Iterator[tuple[Balance, float, Place | None]]:
-    """The others wait for the slowest rank for as long as it computes longer; all else has other reasons."""
-    found = balance(report)
-    if found is None or found.longer() < limit or found.held_up() != held_up:
-        return
-    waiting, place = waiting_for(report, found.slowest["rank"])
-    seconds = min(waiting, sum(found.seconds - other for other in found.others), found.total)
-    if seconds >= max(LEAST_LOST, 0.1 * found.total):
-        yield found, seconds, place
-
-
-def serial_part(report: Report, place: Place | None) -> str:
-    """Returns the place of the region of OpenMP that main came to latest, if the ranks wait for its serial part."""
-    if place is None or place.call != START_OF_REGION or place.place:
-        return ""
-    found: dict[str, float] = {}
-    for site in report.data["sites"]:
-        if site["rank"] == 0 and site["call"] == START_OF_REGION and site["place"]:
-            computing = site.get("critical", {}).get("computing", 0)
-            found[site["place"]] = found.get(site["place"], 0) + computing
-    return max(found, key=lambda name: found[name], default="")
-
-
-def load_imbalance(report: Report, limit: float) -> Iterator[Finding]:
-    for found, seconds, place in uneven(report, limit, False):
-        rank, share = found.slowest["rank"], percent(seconds / found.total)
-        region = serial_part(report, place) if rank == 0 else ""
-        sentence = (
-            f"rank {rank} computes for {found.seconds:.2f} s, {found.longer():.1f} times as long as the others, which "
-            f"wait for it {seconds:.2f} s ({share} of the time of all ranks), "
-        )
-        where = region or named(place)
-        sentence += f"most in its serial part before the parallel region {region}" if region else f"longest in {where}"
-        yield Finding(
-            seconds / found.total,
-            found.longer(),
-            sentence,
-            remedy(report, "serial" if region else "balance", place=region),
-            where,
-        )
-
-
-def slow_rank(report: Report, limit: float) -> Iterator[Finding]:
-    for found, seconds, place in uneven(report, limit, True):
-        rank = found.slowest
-        yield Finding(
-            seconds / found.total,
-            found.longer(),
-            f"rank {rank['rank']} on {rank['host']} (CPUs {rank['cpus']}) takes {found.longer():.1f} times as long as "
-            f"the others, but has used a processor for only {rank['seconds']['processor']:.2f} s of "
-            f"{found.seconds:.2f} s: the others wait for it {seconds:.2f} s, longest in {named(place)}",
-            "look what else runs on its CPUs, and bind ranks (--bind core); or find what the rank sleeps in, such as "
-            "output or files",
-            named(place),
-        )
-
-
 def collective_in_loop(report: Report, limit: float) -> Iterator[Finding]:
     computing = sum(r["seconds"]["computing"] for r in report.ranks) / max(1, len(report.ranks))
     reductions = [place for place in report.of_kind("barrier") if place.call.startswith(REDUCTIONS)]
@@ -396,12 +249,13 @@ def collective_in_loop(report: Report, limit: float) -> Iterator[Finding]:
         calls = place.count / max(1, len(place.by_rank))
         size = 8 if place.kind == "barrier" else place.amount / max(1, place.count)
         small = 1 <= size <= 256  # of moves of sections the size is not known
-        if not small or calls < 1000 or calls < 10000 * computing or report.share(place.seconds) < limit:
+        share = min(1, report.share(place.seconds + COST_OF_CALL.get(report.notation, 0) * place.count))
+        if not small or calls < 1000 or calls < 10000 * computing or share < limit:
             continue
         yield Finding(
-            report.share(place.seconds),
-            report.share(place.seconds),
-            f"{percent(report.share(place.seconds))} of the time of all ranks is {place.call.split('(')[0]} at "
+            share,
+            share,
+            f"{percent(share)} of the time of all ranks is {place.call.split('(')[0]} at "
             f"{place.named()}: {calls:,.0f} calls a rank, of {size:.0f} bytes each",
             f"move the call at {place.named()} out of the inner loop: "
             + remedy(report, "collect", many=f"{min(calls, 100):.0f}"),

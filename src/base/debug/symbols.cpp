@@ -34,8 +34,10 @@ struct Libdw {
   decltype(&dwfl_module_getsrc) line = nullptr;
   decltype(&dwfl_lineinfo) line_info = nullptr;
   decltype(&dwfl_module_addrdie) unit = nullptr;
-  decltype(&dwarf_getscopes) scopes = nullptr;
-  decltype(&dwarf_getscopes_die) scopes_around = nullptr;
+  decltype(&dwarf_child) child = nullptr;
+  decltype(&dwarf_siblingof) sibling = nullptr;
+  decltype(&dwarf_haspc) has_code = nullptr;
+  decltype(&dwarf_getscopes_die) scopes = nullptr;
   decltype(&dwarf_tag) tag = nullptr;
   decltype(&dwarf_attr) attribute = nullptr;
   decltype(&dwarf_formudata) number = nullptr;
@@ -60,8 +62,8 @@ bool load_functions(Libdw& dw) {
   find(dw.module, "dwfl_addrmodule"), find(dw.function, "dwfl_module_addrname");
   find(dw.symbol, "dwfl_module_addrinfo");
   find(dw.line, "dwfl_module_getsrc"), find(dw.line_info, "dwfl_lineinfo");
-  find(dw.unit, "dwfl_module_addrdie"), find(dw.scopes, "dwarf_getscopes");
-  find(dw.scopes_around, "dwarf_getscopes_die"), find(dw.tag, "dwarf_tag");
+  find(dw.unit, "dwfl_module_addrdie"), find(dw.child, "dwarf_child"), find(dw.sibling, "dwarf_siblingof");
+  find(dw.has_code, "dwarf_haspc"), find(dw.scopes, "dwarf_getscopes_die"), find(dw.tag, "dwarf_tag");
   find(dw.attribute, "dwarf_attr"), find(dw.number, "dwarf_formudata");
   find(dw.files, "dwarf_getsrcfiles"), find(dw.file, "dwarf_filesrc");
   find(dw.callbacks.find_elf, "dwfl_linux_proc_find_elf");
@@ -131,13 +133,28 @@ bool is_of_system(const char* file) {
   return std::strncmp(file, "/usr/", 5) == 0 || std::strstr(file, "include/c++/") != nullptr;
 }
 
+// Finds the innermost scope below `scope` that has the address. Functions of OpenMP's regions are scopes within the
+// function that has the region, which has not their addresses, so dwarf_getscopes() does not find them: to look below
+// `all` scopes does, and takes milliseconds.
+bool find_scope(const Libdw& dw, Dwarf_Die& scope, Dwarf_Addr address, bool all, Dwarf_Die& found) {
+  Dwarf_Die child;
+  for (int end = dw.child(&scope, &child); end == 0; end = dw.sibling(&child, &child)) {
+    const bool has = dw.has_code(&child, address) > 0;
+    if (has) found = child;
+    const bool enter = has || all || dw.tag(&child) == DW_TAG_namespace;
+    if ((enter && find_scope(dw, child, address, all, found)) || has) return true;
+  }
+  return false;
+}
+
 // Code of the C++ library's headers that the compiler has inlined is told at the program's line that uses it.
 SourceLine program_line(const Libdw& dw, Dwfl_Module* module, Dwarf_Addr address, SourceLine line) {
   Dwarf_Addr bias = 0;
   Dwarf_Die* const unit = dw.unit(module, address, &bias);
-  Dwarf_Die *innermost = nullptr, *scopes = nullptr;  // the scopes of an address do not lead out of inlined code
-  const bool known = unit != nullptr && dw.scopes(unit, address - bias, &innermost) > 0;
-  const int count = known ? dw.scopes_around(innermost, &scopes) : 0;
+  Dwarf_Die innermost, *scopes = nullptr;
+  const auto find = [&](bool all) { return find_scope(dw, *unit, address - bias, all, innermost); };
+  const bool known = unit != nullptr && (find(false) || find(true));
+  const int count = known ? dw.scopes(&innermost, &scopes) : 0;
   Dwarf_Files* files = nullptr;
   size_t most = 0;
   SourceLine found = line;
@@ -146,12 +163,12 @@ SourceLine program_line(const Libdw& dw, Dwfl_Module* module, Dwarf_Addr address
     const auto value = [&](unsigned name) {
       Dwarf_Attribute attribute;
       Dwarf_Word out = 0;
-      const bool known = dw.attribute(&scopes[i], name, &attribute) != nullptr && dw.number(&attribute, &out) == 0;
-      return known ? out : 0;
+      const bool has = dw.attribute(&scopes[i], name, &attribute) != nullptr && dw.number(&attribute, &out) == 0;
+      return has ? out : 0;
     };
     found = {dw.file(files, value(DW_AT_call_file), nullptr, nullptr), static_cast<int>(value(DW_AT_call_line))};
   }
-  std::free(innermost), std::free(scopes);
+  std::free(scopes);
   return found.file == nullptr || is_of_system(found.file) ? line : found;
 }
 
