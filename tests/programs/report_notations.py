@@ -150,6 +150,15 @@ class Python(Notation):
             }
         )
 
+    def test_lines_of_many_faults(self) -> None:
+        """Not each fault looks for its line, but of every 16 one does."""
+        data = self.report_of(self.words(), "two_lines", "--readahead=4K")
+        text = self.SOURCE.read_text()
+        for half in ("first", "second"):
+            place = f"{self.SOURCE.name}:{text[: text.index(f'# the {half} half')].count(chr(10)) + 1} "
+            faults = sum(s["count"] for s in data["sites"] if s["kind"] == "fault" and s["place"].startswith(place))
+            self.assertAlmostEqual(faults, 2 * 4 * 512, delta=2 * 4 * 16)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -30,6 +30,19 @@ def missing_preload() -> None:
         hiroba.barrier()
 
 
+def two_lines() -> None:
+    a = hiroba.zeros(MANY, name="a")
+    many = MANY // hiroba.size
+    low = many * ((hiroba.rank + 1) % hiroba.size)
+    first, second = np.asarray(a)[low : low + many // 2 : 512], np.asarray(a)[low + many // 2 : low + many : 512]
+    for step in range(4):
+        a.local[::512] = step
+        hiroba.barrier()
+        first.max()  # the first half
+        second.max()  # the second half
+        hiroba.barrier()
+
+
 def lock_contention() -> None:
     total = hiroba.zeros(1, name="total")
     for _ in range(1000):
