@@ -90,7 +90,7 @@ class Command(unittest.TestCase):
             a = a.astype(complex)
         for _ in range(4 * n):
             i, j = self.random.integers(n, size=2)
-            value = self.random.standard_normal() * 0.3
+            value: complex = self.random.standard_normal() * 0.3
             if kind != "real":
                 value = value + 0.3j * self.random.standard_normal()
             if kind == "general":

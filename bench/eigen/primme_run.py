@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy
 import primme  # type: ignore[import-not-found]
-from scipy.sparse.linalg import LinearOperator  # type: ignore[import-untyped]
+from scipy.sparse.linalg import LinearOperator
 
 
 def laplace(side: int, dimensions: int) -> tuple[Any, float, type]:
@@ -44,7 +44,7 @@ def main() -> int:
     multiply, size, number = ring(n) if kind == "ring" else laplace(n, dimensions)
     rows = n**dimensions
     a = LinearOperator((rows, rows), matvec=multiply, matmat=multiply, dtype=number)
-    start = numpy.random.default_rng(1).standard_normal((rows, 1)).astype(number)
+    start: Any = numpy.random.default_rng(1).standard_normal((rows, 1)).astype(number)
     begin = time.perf_counter()
     values, _, facts = primme.eigsh(
         a, k=count, which="SA", tol=tolerance / size, v0=start, method="PRIMME_DEFAULT_MIN_MATVECS", return_stats=True

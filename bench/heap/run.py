@@ -25,7 +25,7 @@ def program(build: Path, name: str) -> Path:
 
 
 def hiroba(build: Path, label: str, ranks: int, nodes: int, *words: str) -> Contestant:
-    shape = [build / "bin" / "hirobarun", "-n", str(ranks), "--nodes", str(nodes)]
+    shape: list[str | Path] = [build / "bin" / "hirobarun", "-n", str(ranks), "--nodes", str(nodes)]
     return Contestant(label, [*shape, program(build, "hiroba"), *words])
 
 

@@ -73,7 +73,7 @@ struct SectionOf {
   SectionOf& operator=(const SectionOf&)
     requires(Most <= 4)
   = default;
-  SectionOf& operator=(const SectionOf& other) {
+  SectionOf& operator=(const SectionOf& other) {  // NOLINT(*-self-assignment): a copy to itself changes nothing
     address = other.address, bytes = other.bytes, dims = other.dims;
     std::copy_n(other.count.data(), dims, count.data());
     std::copy_n(other.stride.data(), dims, stride.data());

@@ -136,7 +136,7 @@ class Jobs(JobsTest):
                 time.sleep(0.05)
             for host, here in (("h1", [0, 1]), ("h2", [2])):
                 ranks = [pid for pid in self.hosts.processes(host) if command_line(pid)[0] == name]
-                words = [self.example("hiroba"), "top", str(ranks[0]), "--every", "1", "--pictures", "1"]
+                words: Command = [self.example("hiroba"), "top", str(ranks[0]), "--every", "1", "--pictures", "1"]
                 seen = self.hosts.run(host, words, capture_output=True, text=True, timeout=30)
                 self.assertEqual((seen.returncode, seen.stderr), (0, ""))
                 self.assertIn("report_cases: 3 ranks on 2 nodes", seen.stdout)
@@ -165,7 +165,7 @@ class Jobs(JobsTest):
                 self.assertEqual(len(re.findall(rf"^ +{host} host {device} ", ended.text, re.MULTILINE)), 3, ended)
             self.assertEqual((folder / "spread.png").read_bytes()[:4], b"\x89PNG")
             program: Command = [self.build / "lib/hiroba/spread", "1", "0.001", "8", "1"]
-            placed = ["--devices", "host:2", "--place-by", "speed", "--place-table", folder / "table.tsv"]
+            placed = ["--devices", "host:2", "--place-by", "speed", "--place-table", str(folder / "table.tsv")]
             rows = [row.split("\t") for row in (folder / "table.tsv").read_text().splitlines(keepends=True)]
             for row in rows[1:]:  # the second device is the faster one of h1, the first one of h2
                 row[5] = "0.1\n" if (row[0], row[2]) in (("h1", "1"), ("h2", "0")) else "0.2\n"

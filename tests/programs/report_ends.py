@@ -91,14 +91,15 @@ class Ends(Reports):
             (json.dumps(data | {"sites": 5}), "is no whole report: "),
         ):
             bad.write_text(changed)
-            for words, status in ((["compare", good, bad], 2), (["report", bad, self.folder / "run.html"], 1)):
+            for words, status in ((("compare", good, bad), 2), (("report", bad, self.folder / "run.html"), 1)):
                 with self.subTest(why=why, words=words[0]):
                     done = subprocess.run([HIROBA, *words], capture_output=True, text=True, timeout=60, check=False)
                     self.assertEqual(done.returncode, status, done.stderr)
                     self.assertRegex(done.stderr, rf"^hiroba: [^\n]*bad\.json[^\n]*{re.escape(why)}[^\n]*\n$")
                     self.assertEqual(done.stdout, "")
-        words = [HIROBA, "report", good, self.folder / "run.txt"]
-        done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(
+            [HIROBA, "report", good, self.folder / "run.txt"], capture_output=True, text=True, timeout=60, check=False
+        )
         self.assertEqual(done.returncode, 1)
         self.assertIn("neither .html", done.stderr)
         self.assertEqual(set(self.folder.iterdir()), {good, bad})

@@ -118,7 +118,13 @@ class Fortran(Notation):
         if shutil.which("gfortran") is None:
             self.skipTest("no gfortran")
         program, library = self.folder / "program", BUILD / "lib"
-        words = ["gfortran", "-g", "-O2", ROOT / "include" / "hiroba" / "hiroba_collective.f90", self.SOURCE]
+        words: list[str | Path] = [
+            "gfortran",
+            "-g",
+            "-O2",
+            ROOT / "include" / "hiroba" / "hiroba_collective.f90",
+            self.SOURCE,
+        ]
         words += [f"-L{library}", "-lhiroba", f"-Wl,-rpath,{library}", "-o", program]
         subprocess.run(words, check=True, timeout=60, cwd=self.folder)
         case = Case(

@@ -8,7 +8,7 @@ import os
 import pathlib
 import shutil
 import tempfile
-from typing import Any
+from typing import Any, cast
 
 import hiroba
 import numpy as np
@@ -196,7 +196,7 @@ def all_ranks_raise_what_one_finds(folder: pathlib.Path, array: Any) -> None:
         (FileNotFoundError, lambda: hiroba.save(folder / "none" / "a.npy", array)),
         (ValueError, lambda: hiroba.scatter([1] * (hiroba.size + (me == 0)))),
         (ValueError if n > 1 else FileNotFoundError, lambda: hiroba.load(folder / f"none{me == n - 1}.npy")),
-        (TypeError, lambda: hiroba.apply(hiroba.zeros(1), 3)),  # which one rank has
+        (TypeError, lambda: hiroba.apply(hiroba.zeros(1), cast(Any, 3))),  # which one rank has
     ):
         try:
             use()
