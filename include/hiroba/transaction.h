@@ -77,9 +77,11 @@ void hiroba_tx_jump(hiroba_tx_frame* frame); /* the `restart` of C */
 /* Loads and stores of objects at a multiple of their size: int64_t hiroba_tx_load_int64(const int64_t* at),
  * void hiroba_tx_store_int64(int64_t* at, int64_t value), and so on. Outside of a transaction each is one of its own.
  */
+/* NOLINTBEGIN(bugprone-macro-parentheses): a type cannot be in parentheses. */
 #define HIROBA_TX_TYPE(name, type)                             \
   HIROBA_TX_DIRECT type hiroba_tx_load_##name(type const* at); \
   HIROBA_TX_DIRECT void hiroba_tx_store_##name(type* at, type value);
+/* NOLINTEND(bugprone-macro-parentheses) */
 #define HIROBA_TX_TYPES(of)                                                                                         \
   of(int8, int8_t) of(int16, int16_t) of(int32, int32_t) of(int64, int64_t) of(uint8, uint8_t) of(uint16, uint16_t) \
       of(uint32, uint32_t) of(uint64, uint64_t) of(float, float) of(double, double) of(pointer, void*)

@@ -103,7 +103,7 @@ void xmp_aligned_free(xmp_aligned* array, const char* place);
 /* Ends the job if an array has no memory. */
 void xmp_aligned_absent(const xmp_aligned* array, const char* place) __attribute__((noreturn));
 static inline void xmp_aligned_check(const xmp_aligned* array, const char* place) {
-  if (array->data == 0) xmp_aligned_absent(array, place);
+  if (!array->data) xmp_aligned_absent(array, place);
 }
 /* The same at the end of a block that declares the array; nothing if it has no memory. */
 void xmp_aligned_leave(xmp_aligned* array);

@@ -89,7 +89,10 @@ std::optional<std::vector<int>> parse_numbers(std::string_view text) {
     int first = 0;
     if (!number(first)) return std::nullopt;
     int last = first;
-    if (at != end && *at == '-' && (++at, !number(last) || last < first)) return std::nullopt;
+    if (at != end && *at == '-') {
+      ++at;
+      if (!number(last) || last < first) return std::nullopt;
+    }
     for (int i = first; i <= last; ++i) out.push_back(i);
     if (at == end) return out;
     if (*at != ',') return std::nullopt;

@@ -87,7 +87,7 @@ RunningPtr CollectiveParts::make(const Sequence& sequence) {
   out->sequence = sequence, out->what = sequence.what, out->sequence.what = out->what.c_str();
   out->rank = world.rank, out->board = world.board, out->token = token;
   out->log = &log, out->lanes = &lanes, out->questions = &questions, out->report = &report;
-  if (sequence.name != 0 && sequence.team.is_all(world.nranks)) out->inquiry = {{0, sequence.number}};
+  if (sequence.name != 0 && sequence.team.is_all(world.nranks)) out->inquiry = Questions::Inquiry{{0, sequence.number}};
   return out;
 }
 

@@ -227,7 +227,10 @@ Status to_window(const DeviceMove& move, const std::vector<Piece>& pieces, const
     const Piece& piece = pieces[i];
     std::vector<char> scratch;
     char& as_before = unchanged[static_cast<size_t>(worker)];
-    if (as_before != 0 && known[i].is && (now[i] = digest_of_piece(piece, scratch)) == known[i].digest) return {};
+    if (as_before != 0 && known[i].is) {
+      now[i] = digest_of_piece(piece, scratch);
+      if (now[i] == known[i].digest) return {};
+    }
     moved += piece.bytes();
     char* const window = move.stream.device().window(piece.device);
     if (piece.device_is_dense()) {

@@ -67,7 +67,7 @@ Status DeviceStream::finish() {
 }
 
 Status DeviceStream::buffer(int worker, int which, size_t bytes, Buffer*& out) {
-  const size_t index = static_cast<size_t>(buffers_of_thread * worker + which);
+  const size_t index = size_t{buffers_of_thread} * static_cast<size_t>(worker) + static_cast<size_t>(which);
   const std::lock_guard<std::mutex> guard(buffers_lock_);
   if (buffers_.size() <= index) buffers_.resize(index + 1);
   out = &buffers_[index];

@@ -39,7 +39,7 @@ std::vector<std::vector<Core>> shares(const std::vector<Core>& units, int ranks)
 
 // Does the same, but if each domain can have a rank, no share crosses domains.
 std::vector<std::vector<Core>> shares_in_domains(const std::vector<Core>& cores, int ranks) {
-  const std::vector<std::vector<Core>> even = shares(cores, ranks);
+  std::vector<std::vector<Core>> even = shares(cores, ranks);
   if (domains_of(cores) > ranks) return even;
   std::vector<std::vector<Core>> out;
   for (int r = 0; r < ranks;) {

@@ -339,7 +339,7 @@ Refusal become_mpirun(const Launch& wish, const std::string& report) {
   words.insert(words.end(), launch.program.begin(), launch.program.end());
   if (with_hydra && !guard().empty() && launch.hosts.empty()) hand_input_to_guard();
   if (!behind.becomes_mpirun()) _exit(finish_report(report, behind.wait()));
-  return become(std::move(words));
+  return become(words);
 }
 
 Refusal become_program(const Launch& launch, const Machine& machine) {
@@ -356,7 +356,7 @@ Refusal become_program(const Launch& launch, const Machine& machine) {
   Words words = launch.program;
   const bool under_hydra = std::getenv("PMI_FD") != nullptr && std::getenv("SLURM_MPI_TYPE") == nullptr;
   if (under_hydra && !guard().empty()) words.insert(words.begin(), guard());
-  return become(std::move(words));
+  return become(words);
 }
 
 }  // namespace hiroba

@@ -117,6 +117,7 @@ void ger(const char* name, bool conjugate, int64_t m, int64_t n, T alpha, const 
 
 }  // namespace
 
+// NOLINTBEGIN(bugprone-macro-parentheses): types and parts of names cannot be in parentheses.
 #define VECTORS(t, T)                                                                                                  \
   BLAS_EXPORT void t##axpy_(const int* n, const T* a, const T* x, const int* incx, T* y, const int* incy) {            \
     axpy(*n, *a, x, *incx, y, *incy);                                                                                  \
@@ -158,6 +159,8 @@ void ger(const char* name, bool conjugate, int64_t m, int64_t n, T alpha, const 
   COMPLEX_DOT(t##dotu_, T, false) \
   COMPLEX_DOT(t##dotc_, T, true)  \
   BLAS_EXPORT void t##r##scal_(const int* n, const Real<T>* a, T* x, const int* incx) { scal(*n, T(*a), x, *incx); }
+
+// NOLINTEND(bugprone-macro-parentheses)
 
 REAL(s, float)
 REAL(d, double)

@@ -231,8 +231,10 @@ Status MarketFile::read_entries(const Header& header, int part, int parts, std::
   return {};
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a type cannot be in parentheses.
 #define HIROBA_INSTANTIATE(T) \
   template Status MarketFile::read_entries<T>(const Header&, int, int, std::vector<MatrixEntry<T>>&) const;
+// NOLINTEND(bugprone-macro-parentheses)
 HIROBA_FOR_NUMBERS(HIROBA_INSTANTIATE)
 
 }  // namespace hiroba

@@ -47,8 +47,9 @@ std::vector<PairedRuns> paired(const std::vector<Run>& to, const std::vector<Run
     const int64_t count = std::min(to[i].count - taken, from[j].count - given);
     out.push_back(
         {to[i].at + taken * to[i].stride, to[i].stride, from[j].at + given * from[j].stride, from[j].stride, count});
-    if ((taken += count) == to[i].count) ++i, taken = 0;
-    if ((given += count) == from[j].count) ++j, given = 0;
+    taken += count, given += count;
+    if (taken == to[i].count) ++i, taken = 0;
+    if (given == from[j].count) ++j, given = 0;
   }
   return out;
 }

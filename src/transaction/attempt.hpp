@@ -111,6 +111,7 @@ class Transaction {
   void release() { writes_.release(); }
 
  private:
+  // NOLINTNEXTLINE(readability-identifier-naming): it is a member.
   static inline constinit thread_local Transaction* running_ __attribute__((tls_model("initial-exec"))) = nullptr;
 
   void begin_attempt();

@@ -128,7 +128,7 @@ Status OtherTransactions::take_token(const char* place) {
   if (process_.memory() != nullptr) {
     const TicketLock token(process_.memory()->collective().world(), 0,
                            process_.memory()->transactions(0) + offsetof(TransactionDomain, token));
-    return token.acquire([&] { return begin; }, what, ticket);
+    return token.acquire([&] { return std::string(begin); }, what, ticket);
   }
   const std::atomic_ref next(process_.here().token[0]), serving(process_.here().token[1]);
   ticket = next.fetch_add(1);

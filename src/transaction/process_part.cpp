@@ -49,7 +49,7 @@ void TransactionProcess::stop() {
 
 // The address of the text is the thread's own.
 Status TransactionProcess::locate(uint64_t address, const TransactionSlot& slot, PastCache::Place& out) const {
-  const Status found = memory_->past_cache().locate(reinterpret_cast<void*>(address), out);  // NOLINT
+  Status found = memory_->past_cache().locate(reinterpret_cast<void*>(address), out);  // NOLINT
   if (found.ok()) return found;
   return Status::error("a load or store of the transaction at %s: %s", reinterpret_cast<const char*>(slot.begun.load()),
                        found.message().c_str());  // NOLINT

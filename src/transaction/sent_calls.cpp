@@ -68,9 +68,8 @@ Status SentCalls::call(int rank, const Function& function, void* argument, size_
   memory_->transport().send_after_puts(rank, handler_, &message, message.size());
   ++waiting_;
   const auto answered = [&] { return pending.state.load(std::memory_order_acquire) != Kind::request; };
-  const Status waited =
-      process_.await([&] { return answered() || (serve_one() && answered()); },
-                     [&] { return "the answer of rank " + std::to_string(rank) + " to hiroba_atomic_on"; });
+  Status waited = process_.await([&] { return answered() || (serve_one() && answered()); },
+                                 [&] { return "the answer of rank " + std::to_string(rank) + " to hiroba_atomic_on"; });
   --waiting_;
   wake();  // calls that have arrived since serve_one() found none
   if (!waited.ok()) return waited;

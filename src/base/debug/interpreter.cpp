@@ -123,8 +123,10 @@ KnownLine known_lines[most_lines];
 const char* known_line(const Place& place) {
   const auto size = [](std::string_view text) { return static_cast<int>(text.size()); };
   char text[sizeof KnownLine::text];
+  // NOLINTBEGIN(bugprone-suspicious-stringview-data-usage): each has its size before it.
   const int wanted = std::snprintf(text, sizeof text, "%.*s:%.*s (%.*s)", size(place.path), place.path.data(),
                                    size(place.line), place.line.data(), size(place.function), place.function.data());
+  // NOLINTEND(bugprone-suspicious-stringview-data-usage)
   const size_t bytes = std::min(static_cast<size_t>(std::max(wanted, 0)), sizeof text - 1);
   const uint64_t key = std::hash<std::string_view>()({text, bytes}) | 1;
   for (size_t step = 0; step < 32; ++step) {

@@ -171,7 +171,7 @@ Status TeamOperations::start(Members& members, Plan plan, const Call& call, Star
     running->place = call.place;
     prepare(*running, std::move(plan));
     const uint32_t number = Lanes::begin(members);
-    if (members.lane == Lanes::of_all) running->inquiry = {{1, number}};
+    if (members.lane == Lanes::of_all) running->inquiry = Questions::Inquiry{{1, number}};
     out = parts_.begin(running, [&] { return parts_.lanes.exchange(running, members, number); });
     return {};  // other ranks need nothing more from this rank
   }

@@ -50,7 +50,8 @@ std::map<ino_t, pid_t> processes_with_boards() {
   for (const fs::directory_entry& entry : fs::directory_iterator("/proc", error)) {
     const pid_t process = std::atoi(entry.path().filename().c_str());
     if (process <= 0 || process == getpid()) continue;
-    for (const int descriptor : memory_files(process)["hiroba-board"]) {
+    auto files = memory_files(process);
+    for (const int descriptor : files["hiroba-board"]) {
       struct stat info;
       if (stat(format("/proc/%d/fd/%d", process, descriptor).c_str(), &info) != 0) continue;
       pid_t& first = out.try_emplace(info.st_ino, process).first->second;

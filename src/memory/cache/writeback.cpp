@@ -227,9 +227,9 @@ void Writeback::flush_piece(const Piece& whole, bool alone) {
   // are stored.
   for (uint64_t i = 0; i < pages; ++i) {
     if (!written.test(i)) continue;
-    if (copies_.closed.is_closed(piece.first + i)) written.clear(i);
-    else if (take_valid(piece.first + i)) config_.states->set_flag(piece.first + i, PageStates::copied);
-    else written.clear(i);  // a marker of an absent page
+    const uint64_t page = piece.first + i;
+    if (!copies_.closed.is_closed(page) && take_valid(page)) config_.states->set_flag(page, PageStates::copied);
+    else written.clear(i);  // closed, or a marker of an absent page
   }
   Packer packer(*this, piece.array);
   for (uint64_t i = 0; i < pages; ++i) {

@@ -88,7 +88,7 @@ unsigned HeapArenas::make(Arena& arena) const {
   // Set after the creation, so that the arena's own data is taken from private memory.
   extent_hooks_t* hooks = &arena.hooks;
   const std::string name = format("arena.%u.extent_hooks", index);
-  return hiroba_je_mallctl(name.c_str(), nullptr, nullptr, &hooks, sizeof hooks) == 0 ? index : 0;
+  return hiroba_je_mallctl(name.c_str(), nullptr, nullptr, static_cast<void*>(&hooks), sizeof(void*)) == 0 ? index : 0;
 }
 
 HeapArenas::Arena* HeapArenas::arena(int home) {

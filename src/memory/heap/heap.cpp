@@ -254,7 +254,7 @@ Status Heap::exhausted(const Request& request, int home) const {
 std::string Heap::explain(const void* address) const {
   const HeapParts& h = *heap_;
   if (!contains(address)) return parts_.arrays.explain(address);
-  const std::string inside = h.checker != nullptr ? h.checker->explain(h.space.position(address)) : "";
+  std::string inside = h.checker != nullptr ? h.checker->explain(h.space.position(address)) : "";
   if (!inside.empty()) return inside;
   return format("address %p in the heap of rank %d, where no object is", address,
                 h.space.home(h.space.position(address)));

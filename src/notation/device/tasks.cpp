@@ -42,7 +42,8 @@ extern "C" __attribute__((visibility("default"))) void hiroba_device_task(int de
   for (const DeviceAccess& access : all)
     if (access.reads) call.require(devices().preload(access.section, *stream, place(), done, in_task));
   const DeviceKernel translated = {kernel->name, kernel->host, kernel->cuda};
-  call.require(devices().launch(translated, *stream, all, &object, sizeof object, place(), in_task));
+  call.require(
+      devices().launch(translated, *stream, all, static_cast<const void*>(&object), sizeof object, place(), in_task));
   for (const DeviceAccess& access : all)
     if (access.writes) call.require(devices().overload(access.section, *stream, place(), done));
   call.require(devices().mark(*stream, place(), done));

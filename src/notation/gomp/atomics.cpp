@@ -141,6 +141,7 @@ using namespace hiroba::openmp;
   EXPORT type hiroba_atomic_##name parameters __asm__("__atomic_" #name); \
   EXPORT type hiroba_atomic_##name parameters
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a type cannot be in parentheses.
 #define FETCH(n, type, name, next)                                                                       \
   ATOMIC(type, fetch_##name##_##n, (volatile void* object, type value, int order)) {                     \
     return update<type>(                                                                                 \
@@ -151,6 +152,7 @@ using namespace hiroba::openmp;
     const type old = hiroba_atomic_fetch_##name##_##n(object, value, order);                             \
     return static_cast<type>(next);                                                                      \
   }
+// NOLINTEND(bugprone-macro-parentheses)
 
 #define ATOMICS(n, type)                                                                                            \
   ATOMIC(type, load_##n, (const volatile void* object, int order)) { return load<type>(object, order); }            \

@@ -41,7 +41,7 @@ void check_jump(const __jmp_buf_tag* place, const char* here, const void* caller
 }  // namespace
 
 #define JUMP(name, type)                                                                                  \
-  EXPORT [[noreturn]] void name(type place, int value) noexcept {                                         \
+  EXPORT __attribute__((noreturn)) void name(type place, int value) noexcept {                            \
     check_jump(place, static_cast<const char*>(__builtin_frame_address(0)), __builtin_return_address(0)); \
     HIROBA_REAL(name)(place, value);                                                                      \
     __builtin_unreachable();                                                                              \

@@ -76,6 +76,7 @@ bool next(T* first, T* last) {
   if (loop.ordered && loop.first < loop.last) queues.end_turn(member);
   loop.first = loop.last = 0;
   if (!queues.take(member)) return false;
+  // NOLINTNEXTLINE(bugprone-misplaced-widening-cast): T may be long.
   *first = static_cast<T>(loop.start + loop.first * loop.step);
   *last = static_cast<T>(loop.last == loop.iterations ? loop.end : loop.start + loop.last * loop.step);
   return true;
@@ -201,6 +202,7 @@ DOACROSS_START(static_start, is_static)
 DOACROSS_START(dynamic_start, is_dynamic)
 DOACROSS_START(guided_start, is_guided)
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a type cannot be in parentheses.
 #define DOACROSS(infix, T)                                                                                            \
   EXPORT bool GOMP_loop_##infix##doacross_runtime_start(unsigned n, T* counts, T* first, T* last) {                   \
     if (!SPANS) return HIROBA_REAL(GOMP_loop_##infix##doacross_runtime_start)(n, counts, first, last);                \
@@ -218,6 +220,7 @@ DOACROSS_START(guided_start, is_guided)
     if (!SPANS) return HIROBA_REAL(GOMP_doacross_##infix##post)(counts);                                              \
     doacross.post(reinterpret_cast<const uint64_t*>(counts));                                                         \
   }
+// NOLINTEND(bugprone-macro-parentheses)
 DOACROSS(, long)
 DOACROSS(ull_, Ull)
 

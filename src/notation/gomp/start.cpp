@@ -197,7 +197,7 @@ EXPORT int __libc_start_main(Main main, int argc, char** argv, void (*init)(), v
 }
 
 // The child would run on the stack of the rank. The C library's system() and popen() do not call it.
-EXPORT pid_t fork() {
+EXPORT pid_t fork() noexcept {
   const char here = 0;
   if (!process_started() || !instance<Regions>().stacks().have(&here)) return HIROBA_REAL(fork)();
   log_line(

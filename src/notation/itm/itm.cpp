@@ -166,8 +166,10 @@ typedef float Vector256 __attribute__((vector_size(32), aligned(16)));
 
 #define ITM_LOAD(kind, name, type) \
   ITM_EXPORT type _ITM_##kind##name(const type* at) { return load(at); }
+// NOLINTBEGIN(bugprone-macro-parentheses): a type cannot be in parentheses.
 #define ITM_STORE(kind, name, type) \
   ITM_EXPORT void _ITM_##kind##name(type* at, type value) { store(at, value); }
+// NOLINTEND(bugprone-macro-parentheses)
 #define ITM_TYPE(name, type)                                                                           \
   ITM_LOAD(R, name, type)                                                                              \
   ITM_LOAD(RaR, name, type)                                                                            \

@@ -1,5 +1,7 @@
 // Functions of the C library for input and output that system_calls.cpp of memory does not replace. They report
 // themselves, and call the original: a transaction that may run again must not use them. Only in the shared library.
+#include <features.h>
+#undef __USE_EXTERN_INLINES  // to clang, getchar() and others would be defined twice
 #include <dlfcn.h>
 #include <fcntl.h>
 

@@ -246,9 +246,11 @@ TX_EXPORT void hiroba_tx_commit(hiroba_tx_frame* frame) {
 
 TX_EXPORT void hiroba_tx_jump(hiroba_tx_frame* frame) { _longjmp(frame->jump, 1); }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a type cannot be in parentheses.
 #define TX_TYPE(name, type)                                                                          \
   TX_EXPORT type hiroba_tx_load_##name(type const* at) { return load(at, "hiroba_tx_load_" #name); } \
   TX_EXPORT void hiroba_tx_store_##name(type* at, type value) { store(at, value, "hiroba_tx_store_" #name); }
+// NOLINTEND(bugprone-macro-parentheses)
 HIROBA_TX_TYPES(TX_TYPE)
 
 TX_EXPORT void hiroba_tx_read(void* to, const void* shared, size_t bytes) {

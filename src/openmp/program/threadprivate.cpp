@@ -41,7 +41,7 @@ bool MainVariables::give(const char* begin, const char* end) {
   bool named = false;
   for (; bytes_ > 0 && !named && begin + sizeof(char*) <= end; begin += sizeof(char*)) {
     const char* address = nullptr;
-    std::memcpy(&address, begin, sizeof address);
+    std::memcpy(static_cast<void*>(&address), begin, sizeof address);
     named = address >= here_ && address < here_ + bytes_;
   }
   if (!named || std::memcmp(shared_, here_, bytes_) == 0) return false;
