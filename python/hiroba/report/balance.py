@@ -90,18 +90,15 @@ def serial_part(report: Report, place: Place | None) -> str:
     """Returns the place of the region of OpenMP that main came to latest, if the ranks wait for its serial part."""
     if place is None or place.call != START_OF_REGION or place.place:
         return ""
-    found: dict[str, float] = {}
-    for site in report.data["sites"]:
-        if site["rank"] == 0 and site["call"] == START_OF_REGION and site["place"]:
-            computing = site.get("critical", {}).get("computing", 0)
-            found[site["place"]] = found.get(site["place"], 0) + computing
+    starts = [each for each in report.of_kind("barrier") if each.call == START_OF_REGION and 0 in each.by_rank]
+    found = {each.place: each.critical.get(0, 0) for each in starts if each.place}
     return max(found, key=lambda name: found[name], default="")
 
 
 def uneven_in_turn(report: Report, limit: float) -> Iterator[Finding]:
     """Barriers that one rank comes to last, although all ranks compute for equally long in all."""
-    others = len(report.ranks) - 1
-    if others < 1 or without_processor(report) > MOST_WITHOUT:
+    found, others = balance(report), len(report.ranks) - 1
+    if found is None or found.longer() >= limit or without_processor(report) > MOST_WITHOUT:
         return
     for place in report.of_kind("barrier"):
         rank = max(place.waited_for, key=lambda r: place.waited_for[r], default=-1)
@@ -125,8 +122,7 @@ def uneven_in_turn(report: Report, limit: float) -> Iterator[Finding]:
 
 
 def load_imbalance(report: Report, limit: float) -> Iterator[Finding]:
-    if not any(True for held_up in (False, True) for _ in uneven(report, limit, held_up)):
-        yield from uneven_in_turn(report, limit)
+    yield from uneven_in_turn(report, limit)
     for found, seconds, place in uneven(report, limit, False):
         rank, share = found.slowest["rank"], percent(seconds / found.total)
         region = serial_part(report, place) if rank == 0 else ""

@@ -104,7 +104,8 @@ class Report:
             place.seconds += site["seconds"]
             place.held += site.get("held", 0)
             place.by_rank[site["rank"]] = place.by_rank.get(site["rank"], 0) + site["seconds"]
-            place.critical[site["rank"]] = site.get("critical", {}).get("computing", 0)
+            computing = site.get("critical", {}).get("computing", 0)
+            place.critical[site["rank"]] = place.critical.get(site["rank"], 0) + computing
             for rank, seconds in site["waited_for"].items():
                 place.waited_for[int(rank)] = place.waited_for.get(int(rank), 0) + seconds
         return sorted(found.values(), key=lambda place: -place.seconds)
