@@ -9,6 +9,9 @@
  * and receive buffers must not overlap; HIROBA_IN_PLACE as `send` (in scatter: as `recv`) uses the data of the other
  * one. The buffers of a started operation belong to it until it is complete.
  * Results: elements are combined in the order of ranks, so all ranks have the same bits, and every run has.
+ * Order: hiroba_barrier publishes shared memory as sms_barrier does (sms.h), among the ranks of the team. No other
+ * operation does, nor do hiroba_ibarrier and hiroba_barrier_init: each moves the data of its buffers alone. A rank that
+ * reads what another one has written to a shared array needs a barrier, or a lock, between (docs/memory-model.md).
  * Threads: one thread of a rank at a time makes calls for one team. Waits and tests are for any thread.
  * Errors: misuse ends the job with one message. Functions return nothing, unless they say so.
  *
@@ -143,7 +146,10 @@ void hiroba_progress_stop(void);
   void hiroba_##name##_init(__VA_ARGS__, hiroba_team team, hiroba_request* request);
 /* clang-format on */
 
+/* All ranks of the team see after it what any of them has written to shared memory before it; among all ranks it is an
+ * sms_barrier. */
 void hiroba_barrier(hiroba_team team);
+/* Started barriers publish no shared memory. */
 void hiroba_ibarrier(hiroba_team team, hiroba_request* request);
 void hiroba_barrier_init(hiroba_team team, hiroba_request* request);
 

@@ -17,6 +17,8 @@ static const test tests[] = {
     {"mp_flag", mp_flag, 2, 100},
     {"mp_barrier", mp_barrier, 1, 100},
     {"mp_drop", mp_drop, 1, 100},
+    {"mp_all", mp_all, 1, 100},
+    {"mp_team", mp_team, 1, 100},
     {"sb_lock", sb_lock, 2, 100},
     {"sb_atomic", sb_atomic, 2, 500},
     {"iriw_lock", iriw_lock, 4, 100},

@@ -12,6 +12,8 @@ void mp_lock(int rounds);
 void mp_flag(int rounds);
 void mp_barrier(int rounds);
 void mp_drop(int rounds);
+void mp_all(int rounds);
+void mp_team(int rounds);
 void sb_lock(int rounds);
 void sb_atomic(int rounds);
 void iriw_lock(int rounds);

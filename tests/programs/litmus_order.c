@@ -1,6 +1,8 @@
 /* Litmus tests of order: message passing, store buffering, independent reads of independent writes, coherence of one
  * location, and chains of synchronisations.
  */
+#include <hiroba/collective.h>
+
 #include "litmus.h"
 
 /* ---- message passing ------------------------------------------------------------------------------------- */
@@ -56,6 +58,29 @@ static void mp_collective(int rounds, void (*synchronise)(void), const char* tes
 
 void mp_barrier(int rounds) { mp_collective(rounds, sms_barrier, "mp_barrier"); }
 void mp_drop(int rounds) { mp_collective(rounds, sms_sync_drop, "mp_drop"); }
+
+static void barrier_of_all(void) { hiroba_barrier(HIROBA_ALL); }
+void mp_all(int rounds) { mp_collective(rounds, barrier_of_all, "mp_all"); }
+
+/* Pairs of neighbours synchronise, each rank with the one below and the one above in turn, so a message goes from one
+ * end of the ranks to the other, and another one from there back in the next round. */
+void mp_team(int rounds) {
+  int64_t* message[2] = {message_create(), message_create()};
+  hiroba_team pair[2];
+  for (int odd = 0; odd < 2; ++odd) hiroba_team_split(HIROBA_ALL, (sms_rank + odd) / 2, sms_rank, &pair[odd]);
+  for (int64_t i = 1; i <= rounds; ++i) {
+    const int up = (int)(i & 1), from = up ? 0 : sms_nprocs - 1;
+    stagger((uint64_t)i);
+    if (sms_rank == from) message_write(message[up], i);
+    for (int step = 0; step + 1 < sms_nprocs; ++step) {
+      const int lower = up ? step : sms_nprocs - 2 - step; /* this rank and the next one synchronise */
+      if (sms_rank != lower && sms_rank != lower + 1) continue;
+      hiroba_barrier(pair[lower & 1]);
+      message_check(message[up], i, "mp_team");
+    }
+  }
+  for (int odd = 0; odd < 2; ++odd) hiroba_team_free(&pair[odd]);
+}
 
 /* ---- store buffering, independent reads ------------------------------------------------------------------ */
 

@@ -78,6 +78,22 @@ void Consistency::sync() {
   parts_.intervals.sync();
 }
 
+std::vector<uint64_t> Consistency::release() {
+  note_order();
+  if (parts_.cache == nullptr) return {};
+  std::vector<uint64_t> positions(static_cast<size_t>(parts_.job.nnodes));
+  const CoherenceTime time(parts_, "release");
+  parts_.intervals.release(positions);
+  return positions;
+}
+
+void Consistency::acquire(std::span<const uint64_t> positions) {
+  note_order();
+  if (parts_.cache == nullptr) return;
+  const CoherenceTime time(parts_, "acquire");
+  parts_.intervals.acquire(positions);
+}
+
 void Consistency::release_to(int rank) {
   if (parts_.cache == nullptr) return;
   const CoherenceTime time(parts_, "release");

@@ -1,11 +1,12 @@
 // Part of the contract of this floor: release and acquire of all shared memory. docs/memory-model.md says what a
 // program may rely on, README.md in src/memory how it is done.
 //
-// Owner: Memory. sync(), release_to(), acquire_from(), drop_copies() and note_order() are thread-safe; the rest is
-// collective, or for the thread that makes collective calls.
+// Owner: Memory. sync(), release(), acquire(), release_to(), acquire_from(), drop_copies() and note_order() are
+// thread-safe; the rest is collective, or for the thread that makes collective calls.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/shown.hpp"
@@ -26,6 +27,10 @@ class Consistency {
   Status start_sync_drop(const char* call, bool halves = true);
   Status end_sync_drop();  // after a start
   void sync();
+  // A barrier of some ranks: each releases before it, its ranks take the maximum of their positions, and acquire them
+  // after it. There are none if this job has one node.
+  std::vector<uint64_t> release();
+  void acquire(std::span<const uint64_t> positions);
   // For messages and locks of floors above. release_to() precedes a message to that rank, or the release of a lock in
   // its memory. acquire_from() acquires all that was released to that rank: after this rank has received a message,
   // from itself; after it has acquired a lock, from the rank whose memory holds the lock.

@@ -392,13 +392,23 @@ const char* barrier_here(const char* call) {
     *request = keep("hiroba_" #name "_init", name("hiroba_" #name, UNPACK arguments, team));              \
   }
 
+// Publishes shared memory: among all as sms_barrier, in a team by the positions up to which its ranks have seen the
+// nodes' logs of writes.
 HIROBA_EXPORT void hiroba_barrier(hiroba_team team) {
   const RecordedCall recorded;
   const char* const call = "hiroba_barrier";
-  if (team != HIROBA_ALL) return perform(call, barrier(call, team));
-  static const uint64_t tag = Barriers::tag_of(call);
-  require_all_ranks(call);
-  require_at(collective_of(call).barriers().all(barrier_here(call), tag), prefix());
+  Consistency& consistency = (collective_of(call), process_memory(call).consistency());
+  if (team == HIROBA_ALL) {
+    begin_barrier(call);
+    return require_at(consistency.barrier(barrier_here(call)), prefix());
+  }
+  Members& members = members_of(team, call);
+  std::vector<uint64_t> mine = consistency.release(), all(mine.size());
+  perform(call, mine.empty() ? barrier(call, team)
+                             : Prepared{&members, CallName(call),
+                                        plan_allreduce(member_of(members), mine.data(), all.data(), mine.size(),
+                                                       combine_of(HIROBA_MAX, HIROBA_UINT64, call))});
+  consistency.acquire(all);
 }
 HIROBA_EXPORT void hiroba_ibarrier(hiroba_team team, hiroba_request* request) {
   *request = start("hiroba_ibarrier", barrier("hiroba_ibarrier", team));
