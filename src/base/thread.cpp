@@ -43,10 +43,14 @@ void unbind(pthread_t thread) {
 
 }  // namespace
 
+void leave_faults_open(sigset_t& blocked) {
+  for (const int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP}) sigdelset(&blocked, fault);
+}
+
 Status start_thread(pthread_t& thread, const char* name, void* (*run)(void*), void* argument) {
   sigset_t all, before;
   sigfillset(&all);
-  for (const int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP}) sigdelset(&all, fault);  // its own faults
+  leave_faults_open(all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   const int error = pthread_create(&thread, nullptr, run, argument);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <string>
@@ -31,6 +32,10 @@ inline int this_thread() {
   thread_local const int number = gettid();
   return number;
 }
+
+// Removes the signals that faults of a thread raise from a set of signals to be blocked: the kernel ends a process one
+// of whose threads faults with the signal blocked.
+void leave_faults_open(sigset_t& blocked);
 
 // Starts a thread that may use all CPUs of the rank, even if OpenMP has bound its creator to one of them.
 Status start_thread(pthread_t& thread, const char* name, void* (*run)(void*), void* argument);

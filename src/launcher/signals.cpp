@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "base/limits.hpp"
+#include "base/thread.hpp"
 
 namespace hiroba {
 
@@ -48,6 +49,7 @@ Status take_signals(Signals& out) {
   for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) want(signal, wanted);
   for (const int signal : of_writes) std::signal(signal, SIG_IGN);
   sigprocmask(SIG_BLOCK, &wanted, &out.before);
+  leave_faults_open(out.before);  // for the ranks, if who started the launcher blocks all
   out.apart = !is_job_of_terminal();
   out.fd = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
   if (out.fd < 0) return Status::error("cannot open a signal descriptor (%s)", explain_error(errno).c_str());

@@ -3,6 +3,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -126,6 +127,48 @@ static void bus_passing_on(void) { install(SIGBUS, 1), faults_and_memory(SIGBUS)
 static void segv_after(void) { install(SIGSEGV, 0), faults_and_memory(SIGSEGV); }
 static void bus_after(void) { install(SIGBUS, 0), faults_and_memory(SIGBUS); }
 
+/* ---- blocked signals ------------------------------------------------------------------------------------- */
+
+static void read_all(void) {
+  for (int b = 0; b < BYTES; ++b)
+    if (bytes[b] != value_of(round_now, b)) fail("manners: byte %d is %u with signals blocked", b, bytes[b]);
+}
+static void* read_in_thread(void* all) {
+  if (all != NULL && pthread_sigmask(SIG_BLOCK, all, NULL) != 0) fail("manners: pthread_sigmask");
+  read_all();
+  return NULL;
+}
+static void read_in_handler(int number) { (void)number, read_all(); }
+
+/* Reads pages that this rank does not have in a thread that blocks all signals, one that was made so, one that has got
+ * it from its creator, and in a handler. */
+static void blocked_signals(void) {
+  sigset_t all, now;
+  sigfillset(&all);
+  pthread_attr_t made_so;
+  pthread_attr_init(&made_so);
+  if (pthread_attr_setsigmask_np(&made_so, &all) != 0) fail("manners: pthread_attr_setsigmask_np");
+  for (int how = 0; how < 4; ++how) {
+    use_shared_memory("before signals are blocked");
+    sms_sync_drop();
+    pthread_t thread;
+    if (how == 2 && sigprocmask(SIG_SETMASK, &all, NULL) != 0) fail("manners: sigprocmask");
+    if (how < 3) {
+      pthread_create(&thread, how == 1 ? &made_so : NULL, read_in_thread, how == 0 ? &all : NULL);
+      pthread_join(thread, NULL);
+    } else {
+      const struct sigaction action = {.sa_handler = read_in_handler, .sa_mask = all};
+      if (sigaction(SIGUSR2, &action, NULL) != 0) fail("manners: sigaction");
+      sigprocmask(SIG_SETMASK, NULL, &now);
+      if (sigismember(&now, SIGUSR2) != 1 || sigismember(&now, SIGBUS) != 0) fail("manners: sigprocmask blocks others");
+      sigdelset(&now, SIGUSR2);
+      sigprocmask(SIG_SETMASK, &now, NULL);
+      raise(SIGUSR2);
+    }
+    sms_barrier();
+  }
+}
+
 /* ---- processes ------------------------------------------------------------------------------------------- */
 
 static void children(void) {
@@ -148,10 +191,15 @@ typedef struct manner {
 } manner;
 
 static const manner manners[] = {
-    {"system_calls", system_calls, 0},     {"segv_before", segv_before, SIGSEGV},
-    {"bus_before", bus_before, SIGBUS},    {"segv_passing_on", segv_passing_on, 0},
-    {"bus_passing_on", bus_passing_on, 0}, {"segv_after", segv_after, 0},
-    {"bus_after", bus_after, 0},           {"children", children, 0},
+    {"system_calls", system_calls, 0},
+    {"segv_before", segv_before, SIGSEGV},
+    {"bus_before", bus_before, SIGBUS},
+    {"segv_passing_on", segv_passing_on, 0},
+    {"bus_passing_on", bus_passing_on, 0},
+    {"segv_after", segv_after, 0},
+    {"bus_after", bus_after, 0},
+    {"blocked_signals", blocked_signals, 0},
+    {"children", children, 0},
 };
 
 int main(int argc, char** argv) {

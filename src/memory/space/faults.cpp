@@ -24,6 +24,7 @@
 #include "base/debugger.hpp"
 #include "base/ending.hpp"
 #include "base/log.hpp"
+#include "base/thread.hpp"
 #include "memory/parts.hpp"
 #include "memory/record/array_record.hpp"
 #include "memory/space/ended_memory.hpp"
@@ -273,6 +274,10 @@ void install_fault_handler(MemoryParts& parts) {
     if (now.sa_handler == SIG_DFL) system_sigaction()(signal, &action, nullptr);
   }
   current.store(&parts, std::memory_order_release);
+  sigset_t blocked;  // by the process that started this one
+  pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+  leave_faults_open(blocked);
+  pthread_sigmask(SIG_SETMASK, &blocked, nullptr);
 }
 
 MemoryParts* served_memory() { return current.load(std::memory_order_acquire); }
@@ -295,7 +300,9 @@ void remove_fault_handler(const char* call) {
 extern "C" __attribute__((visibility("default"))) int sigaction(int signal, const struct sigaction* action,
                                                                 struct sigaction* old) noexcept {
   if (!hiroba::is_ours(signal)) {
-    const int result = hiroba::system_sigaction()(signal, action, old);
+    struct sigaction open = action != nullptr ? *action : (struct sigaction){};
+    hiroba::leave_faults_open(open.sa_mask);
+    const int result = hiroba::system_sigaction()(signal, action != nullptr ? &open : nullptr, old);
     if (result == 0 && old != nullptr && hiroba::is_standard(signal, *old)) *old = {};  // the program had none
     return result;
   }
