@@ -34,7 +34,7 @@ struct alignas(128) RankBoard {
   std::atomic<uint64_t> calls;    // collective calls entered
   char where[176];                // the last collective call or lock: "sms_barrier", "sms_lock(3)"
   char end[40];                   // the call that ends the job: "sms_shutdown"
-  std::atomic<uint32_t> waiting;  // 1 while blocked in `where`
+  std::atomic<uint32_t> waiting;  // number of threads that are blocked; the latest one in `where`
   std::atomic<int32_t> domain;    // 1 + the NUMA domain that has all its CPUs; 0: several have
   std::atomic<double> came[2];    // option stats: times of its latest two collective calls, seconds_now()
   std::atomic<int32_t> locks[4];  // 1 + the numbers of locks that it holds; 0: none
@@ -58,10 +58,10 @@ class BlockedOnBoard {
   // Shows `what` as the place; null keeps the place that is shown.
   explicit BlockedOnBoard(RankBoard& board, const char* what = nullptr) : board_(board) {
     if (what != nullptr) board_.show(what);
-    board_.waiting.store(1, std::memory_order_relaxed);
+    board_.waiting.fetch_add(1, std::memory_order_relaxed);
   }
   BlockedOnBoard(const BlockedOnBoard&) = delete;
-  ~BlockedOnBoard() { board_.waiting.store(0, std::memory_order_relaxed); }
+  ~BlockedOnBoard() { board_.waiting.fetch_sub(1, std::memory_order_relaxed); }
 
  private:
   RankBoard& board_;

@@ -39,7 +39,7 @@ class Collective {
   void begin_progress();
   void end_progress();
 
-  const World& world() const;
+  [[HIROBA_SHOWN]] const World& world() const;
   Barriers& barriers() const;
   Arrivals& arrivals() const;
   [[HIROBA_SHOWN]] TeamOperations& teams() const;

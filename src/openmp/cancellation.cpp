@@ -30,7 +30,7 @@ bool Cancellation::await_arrivals() const {
   int64_t* const arrived = &words_->arrived[member.barriers % 2];
   words::add(arrived, 1);
   bool is_cancelled = false;
-  words::await([&] {
+  words::await("a barrier of OpenMP", [&] {
     if (words::load(arrived) == ranks_) return true;
     return is_cancelled = region_is_cancelled();
   });

@@ -53,7 +53,7 @@ void Doacross::post(const uint64_t* at) {
 void Doacross::await(const uint64_t* at) const {
   const int64_t* const done = word(part(at[0]));
   const uint64_t wanted = position(at);
-  words::await([&] { return words::load(done) > wanted; });
+  words::await("an ordered loop with depend(sink)", [&] { return words::load(done) > wanted; });
   words::acquire(done);
 }
 

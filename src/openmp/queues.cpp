@@ -98,7 +98,7 @@ bool Queues::take_shared(Member& member) const {
 void Queues::await_turn(Member& member) const {
   if (member.loop.turn) return;
   int64_t* const turn = &slot(0, member).turn;
-  words::await([&] { return words::load(turn) == member.loop.first; });
+  words::await("an ordered region", [&] { return words::load(turn) == member.loop.first; });
   words::acquire(turn);
   member.loop.turn = true;
 }

@@ -261,20 +261,24 @@ Frame* Tasks::steal(Worker& worker) const {
 
 // A task that waits with a lock must not execute one that wants the same lock.
 template <typename Done>
-void Tasks::execute_until(Worker& worker, const Frame* waits, const Done& done) {
+void Tasks::execute_until(Worker& worker, const char* what, const Frame* waits, const Done& done) {
   const bool any = waits == nullptr || (words::locks_held == 0 && worker.depth < most_depth);
   unsigned pause = least_pause;
   IdleTime idle(worker);
+  std::optional<LongWait> wait(what);
   for (Backoff backoff(spins_, long_yielding); !done();) {
     if (Frame* const frame = take(worker, any ? nullptr : waits); frame != nullptr) {
       idle.end();
+      wait.reset();
       execute(worker, *frame);
+      wait.emplace(what);
       backoff = Backoff(spins_, long_yielding), pause = least_pause;
       continue;
     }
     idle.begin();
     if (backoff.step()) continue;
     usleep(pause);
+    wait->go_on();
     pause = std::min(2 * pause, most_pause);
   }
   idle.end();
@@ -284,7 +288,7 @@ void Tasks::wait() {
   const InRuntime runtime;
   Worker& here = *worker();
   Frame& frame = *here.current;
-  if (frame.children != nullptr) execute_until(here, &frame, [&] { return frame.children->ended(); });
+  if (frame.children != nullptr) execute_until(here, "taskwait", &frame, [&] { return frame.children->ended(); });
   frame.made.reset();
   if (!frame.uses_libgomp) return;
   const InLibgomp libgomp(&here);
@@ -301,7 +305,8 @@ void Tasks::wait_for(void** depends) {
     const std::lock_guard guard(lock_);
     node = frame.made->add(nullptr, depends);
   }
-  execute_until(here, &frame, [&] { return node->blocked.load(std::memory_order_acquire) == 0; });
+  execute_until(here, "taskwait with depend", &frame,
+                [&] { return node->blocked.load(std::memory_order_acquire) == 0; });
 }
 
 void Tasks::begin_group() {
@@ -327,7 +332,8 @@ void Tasks::end_group() {
   if (frame == nullptr) return;
   const InRuntime runtime;
   const std::unique_ptr<TaskGroup> group(frame->innermost);
-  execute_until(*worker(), frame, [&] { return group->pending.load(std::memory_order_acquire) == 0; });
+  execute_until(*worker(), "the end of a taskgroup", frame,
+                [&] { return group->pending.load(std::memory_order_acquire) == 0; });
   frame->innermost = group->outer;
 }
 
@@ -355,7 +361,7 @@ void Tasks::end_all() {
   const uint64_t number = member.barriers;
   int64_t* const ranks_done = &words_->done[number % 2];
   bool is_done = false;
-  execute_until(here, nullptr, [&] {
+  execute_until(here, "a barrier of OpenMP", nullptr, [&] {
     if (!is_done && here.root.pending.load(std::memory_order_acquire) == 1) {
       is_done = true;
       if (members_done_.fetch_add(1) + 1 == member.locals) members_done_ = 0, words::add(ranks_done, 1);

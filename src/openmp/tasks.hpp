@@ -85,7 +85,7 @@ class Tasks {
   Frame* take(Worker& worker, const Frame* only_of);
   Frame* steal(Worker& worker) const;
   template <typename Done>
-  void execute_until(Worker& worker, const Frame* waits, const Done& done);
+  void execute_until(Worker& worker, const char* what, const Frame* waits, const Done& done);
 
   Memory* memory_ = nullptr;
   int spins_ = 0;  // of a wait

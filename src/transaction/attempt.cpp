@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.hpp"
 #include "base/thread.hpp"
-#include "base/wait.hpp"
 
 namespace hiroba {
 
@@ -107,23 +107,14 @@ void Transaction::undo(const Savepoint& to) {
 
 // ---- retry ---------------------------------------------------------------------------------------------------------
 
-// The slot is idle during the sleep, so that nobody waits for it, and others may run. A commit that this thread does
-// not see counts a change afterwards, unless it has not seen the sleeper: the sleep is short.
+// The slot is idle during the sleep, so that nobody waits for it, and others may run.
 void Transaction::await_change() {
-  constexpr double longest_sleep = 5e-3;
   counts_.add(TransactionCounts::retries);
   end_attempt();
   const uint32_t serial_ended = domain_->serial_ended;
-  ++domain_->sleepers;
-  const auto changed = [&] { return domain_->serial_ended != serial_ended || !snapshot_.is_valid({}); };
-  for (Backoff backoff(process_.spins()); backoff.step() && !changed();) {
-  }
-  for (;;) {
-    const uint32_t changes = domain_->changes;
-    if (changed()) break;
-    if (!process_.drive()) futex_wait(domain_->changes, changes, longest_sleep);
-  }
-  --domain_->sleepers;
+  process_.require(process_.await_commit(
+      [&] { return domain_->serial_ended != serial_ended || !snapshot_.is_valid({}); },
+      [&] { return format("retry in the transaction at %s: nothing that it has read changes", block_.place); }));
   undo_all();
 }
 

@@ -4,6 +4,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstddef>
+
 #include "base/thread.hpp"
 #include "base/wait.hpp"
 #include "collective/collective.hpp"
@@ -95,6 +97,28 @@ Status TransactionProcess::await(const std::function<bool()>& done,
   for (Backoff backoff(spins_, long_yielding); !done();)
     if (!backoff.step()) usleep(100);
   return {};
+}
+
+// A commit that this thread does not see counts a change afterwards, unless it has not seen the sleeper: no sleep is
+// long.
+Status TransactionProcess::await_commit(const std::function<bool()>& done,
+                                        const std::function<std::string()>& waits_for) const {
+  constexpr double longest_sleep = 5e-3;
+  for (Backoff backoff(spins_); backoff.step();)
+    if (done()) return {};
+  ++here_->sleepers;
+  Status status;
+  if (memory_ != nullptr) {
+    const int first = memory_->job().first_rank_of(memory_->job().node);
+    const uint64_t changes = memory_->transactions(first) + offsetof(TransactionDomain, changes);
+    status = memory_->collective().world().await_word(
+        first, changes, [&](uint32_t) { return done(); }, waits_for, waits_for);
+  } else {
+    for (uint32_t changes = here_->changes; !done(); changes = here_->changes)
+      futex_wait(here_->changes, changes, longest_sleep);
+  }
+  --here_->sleepers;
+  return status;
 }
 
 }  // namespace hiroba

@@ -55,6 +55,8 @@ class TransactionProcess {
   bool drive() const;
   // Calls done() until it is true; ends with a status after option timeout. `waits_for`: text for people.
   Status await(const std::function<bool()>& done, const std::function<std::string()>& waits_for) const;
+  // The same, for what transactions of any node change: this thread sleeps until one commits.
+  Status await_commit(const std::function<bool()>& done, const std::function<std::string()>& waits_for) const;
   // Ends the job with the status, if it is an error, where a function cannot return it.
   void require(const Status& status) const {
     if (!status.ok()) fail_(status);

@@ -41,6 +41,28 @@ int main(void) {
 }
 """
 
+WAITS = """
+#include <omp.h>
+#include <string.h>
+static omp_lock_t lock;
+int main(int argc, char** argv) {
+  const char* wait = argv[argc - 1];
+  omp_init_lock(&lock);
+  omp_set_lock(&lock);
+#pragma omp parallel for ordered schedule(static, 1) num_threads(2)
+  for (int i = 0; i < 2; i++) {
+    if (i == 0 && strcmp(wait, "a lock") == 0) omp_set_lock(&lock);
+#pragma omp ordered
+    if (i == 0 && strcmp(wait, "an ordered region") == 0) omp_set_lock(&lock);
+  }
+#pragma omp parallel num_threads(2)
+  {
+    if (omp_get_thread_num() == 1) omp_set_lock(&lock);
+#pragma omp barrier
+  }
+}
+"""
+
 JUMP = """
 #include <omp.h>
 #include <setjmp.h>
@@ -235,6 +257,20 @@ class Misuse(unittest.TestCase):
     def run_job(self, *words: str) -> tuple[int, str]:
         run = subprocess.run([HIROBARUN, *words], capture_output=True, text=True, timeout=60)
         return run.returncode, run.stdout + run.stderr
+
+    def test_waits_that_never_end(self) -> None:
+        program = self.build("waits", WAITS, "-fopenmp-nodes", "-g")
+        for nodes, wait, others in (
+            ("1", "a lock", "a barrier of OpenMP|an ordered region"),
+            ("2", "an ordered region", "an ordered region"),
+            ("2", "a barrier", "a barrier of OpenMP"),
+        ):
+            limits = ["--still", "1", "--timeout", "3"]
+            status, output = self.run_job("-n", "2", "--nodes", nodes, "--threads", "1", *limits, program, wait)
+            self.assertEqual(status, 1, output)
+            self.assertRegex(output, r"no rank has advanced .* waits in a lock of OpenMP at .*\(waits\.c:\d+\)")
+            self.assertRegex(output, rf"no rank has advanced .* waits in ({others})\b")
+            self.assertRegex(output, r"waited 3\S* s \(option timeout\) in (a lock|a barrier|an ordered)")
 
     def test_races(self) -> None:
         program = self.build("races", RACES, "-fopenmp-nodes", "-g")

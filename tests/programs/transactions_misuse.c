@@ -39,6 +39,11 @@ static void far_store(void) {
 static void retry_nothing(void) {
   HIROBA_ATOMIC { hiroba_tx_retry(); } /* first */
 }
+static void retry_for_ever(void) {
+  HIROBA_ATOMIC { /* first */
+    if (hiroba_tx_load_int64(data) == 0) hiroba_tx_retry();
+  }
+}
 static void abort_zero(void) {
   HIROBA_ATOMIC { hiroba_tx_abort(0); } /* first */
 }
@@ -345,6 +350,7 @@ static const Case cases[] = {CASE(barrier),
                              CASE(outside),
                              CASE(endless),
                              CASE(retry_nothing),
+                             CASE(retry_for_ever),
                              CASE(abort_alone),
                              CASE(killed),
                              CASE(alone_may),

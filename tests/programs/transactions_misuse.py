@@ -41,6 +41,12 @@ def late(name: str, **more: Any) -> Case:
     return case(name, *words, options=["--timeout", "1"], **more)
 
 
+def unchanged(**more: Any) -> Case:
+    """Nothing that the transaction has read changes after its retry."""
+    words = rf"waited 1 s \(option timeout\) in retry in the transaction at \S*{place('retry_for_ever')}"
+    return case("retry_for_ever", words, options=["--timeout", "1"], **more)
+
+
 def planted(name: str, *words: str, settings: dict[str, str], **more: Any) -> Case:
     """With a library of planted.py."""
     plugins = {"HIROBA_PLUGINS": str(pathlib.Path(sys.argv[sys.argv.index("--build") + 1], "lib/hiroba").resolve())}
@@ -107,6 +113,8 @@ CASES = [
     case("far_store", "out of range: index 8589934592"),
     case("far_store", place("far_store"), "out of range: index 8589934592", nodes=2),
     case("retry_nothing", place("retry_nothing"), "has read nothing would wait for ever"),
+    unchanged(),
+    unchanged(**UCX),
     case("abort_zero", place("abort_zero"), "0 is the value of a commit"),
     case("abort_alone", place("abort_alone"), "irrevocable"),
     case("outside", "hiroba_tx_abort outside of a transaction"),

@@ -112,8 +112,8 @@ std::string_view object_of(const void* code) {
 }
 
 bool is_library(const void* code) {
-  static constexpr std::array folded = {"libhiroba.", "libhiroba_sparse.", "libc.so",   "libstdc++.", "libgomp.",
-                                        "libgcc_s.",  "ld-linux",          "libpython", "libpthread", "libm.so"};
+  static constexpr std::array folded = {"libhiroba.", "libhiroba_", "libc.so",   "libstdc++.", "libgomp.",
+                                        "libgcc_s.",  "ld-linux",   "libpython", "libpthread", "libm.so"};
   const std::string_view object = object_of(code);
   return std::any_of(folded.begin(), folded.end(), [&](const char* name) { return object.starts_with(name); });
 }

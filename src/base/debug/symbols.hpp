@@ -17,7 +17,7 @@ namespace hiroba {
 
 // Returns the location of the program's code that has called the library, in Python its line; "" if the program has
 // returned from main.
-std::string calling_location();
+[[HIROBA_SHOWN]] std::string calling_location();
 
 // The same for the code of an executable whose process may have ended.
 class CodeFile {

@@ -47,7 +47,7 @@ bool Arrivals::arrived(std::span<const int> others, Work needed) const {
 
 Status Arrivals::await(const char* call, std::span<const int> others, Work needed) {
   RankBoard& self = world_->board->rank(world_->rank);
-  self.waiting.store(1, std::memory_order_relaxed);
+  self.waiting.fetch_add(1, std::memory_order_relaxed);
   const double start = seconds_now();
   for (const int rank : others) {
     word(rank, 1).fetch_add(1);
@@ -62,7 +62,7 @@ Status Arrivals::await(const char* call, std::span<const int> others, Work neede
     }
     word(rank, 1).fetch_sub(1);
   }
-  self.waiting.store(0, std::memory_order_relaxed);
+  self.waiting.fetch_sub(1, std::memory_order_relaxed);
   return {};
 }
 

@@ -149,7 +149,7 @@ void wait_and_lock(uint32_t* lock) {
   const InRuntime runtime;
   const double begin = recording() ? seconds_now() : 0;
   uint64_t free = 0;
-  await([&] { return may_be_free() && take(lock, free); });
+  await("a lock of OpenMP", [&] { return may_be_free() && take(lock, free); });
   if (recording()) note_lock(-1, "a lock of OpenMP", begin, seconds_now());
   took(lock, free);
 }

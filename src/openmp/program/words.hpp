@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "base/wait.hpp"
+#include "openmp/program/long_wait.hpp"
 
 namespace hiroba::openmp::words {
 
@@ -33,11 +34,12 @@ inline void acquire(const void* word) {
   if (!are_instructions()) take_over(word);
 }
 
-// Returns when done() has returned true.
+// Returns when done() has returned true. `what` names the wait.
 template <typename Done>
-void await(const Done& done) {
+void await(const char* what, const Done& done) {
+  LongWait wait(what);
   for (Backoff backoff(200); !done();)
-    if (!backoff.step()) usleep(20);
+    if (!backoff.step()) usleep(20), wait.go_on();
 }
 
 // A lock: a word of 4 bytes, 0 while it is free. Taken in no order. With option check the word counts the turns, and is
