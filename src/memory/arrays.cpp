@@ -234,11 +234,14 @@ Status Arrays::free(void* data, const char* call) {
   freed.add(array->counters);
   parts_.run_report.array_ends(*array);
   parts_.home_policies.forget(*array);
+  const Space::Room around = parts_.space.room_of(offset);
+  const PageRun room = {around.begin >> page_shift, (around.end - around.begin) >> page_shift};
   if (parts_.cache != nullptr) {
     const PageRun all = {array->first_page, array->end_page - array->first_page};
     parts_.home_writes.remove({&all, 1});
     parts_.cache->remove(*array);
-    parts_.states.reset(array->first_page, array->end_page - array->first_page);
+    parts_.cache->clear_tables(room);
+    parts_.states.reset(room.first, room.pages);
   }
   HIROBA_TRY(parts_.space.clear(offset, bytes));
   parts_.transport->detach(offset, bytes);
@@ -250,8 +253,7 @@ Status Arrays::free(void* data, const char* call) {
     std::vector<uint64_t> tables = {parts_.layout.touches()};
     for (int r = parts_.job.rank; parts_.cache != nullptr && r < parts_.job.first_rank_of(parts_.job.node + 1); ++r)
       tables.push_back(parts_.layout.directory(r));
-    for (const uint64_t table : tables)
-      punch_hole(parts_.node_fd(), table + array->first_page, array->end_page - array->first_page);
+    for (const uint64_t table : tables) punch_hole(parts_.node_fd(), table + room.first, room.pages);
   }
   parts_.space.give(offset);
   return {};

@@ -1,7 +1,8 @@
 /* A large array at home on the last rank, walked by rank 0 of another node through a small cache: the sums must be
  * right, and resident memory must stay below the cache + 10% + what the program had before.
  *   cache_bound --mib 256 --cache-mib 16     (the job must have --cache 16M)
- * Walks: reading; reading backwards; writing a word of each page; reading what was written.
+ * Walks: reading; reading backwards; writing a word of each page; reading what was written. Before them arrays are
+ * allocated, copied and freed, again and again, which must not take more and more memory.
  */
 #include "programs.h"
 
@@ -52,9 +53,23 @@ static void write_some(void) {
   }
 }
 
+static void copies_of_freed_arrays(void) {
+  enum { ARRAYS = 2000, MOST_KIB = 256 }; /* a KiB each would be eight times as much */
+  long before = 0;
+  for (int i = 0; i < 2 * ARRAYS; ++i) {
+    if (i == ARRAYS) before = status_kib("VmRSS");
+    char* array = sms_alloc(PAGE, 3, 0);
+    array[sms_rank] = 1;
+    sms_free(array);
+  }
+  const long more = status_kib("VmRSS") - before;
+  if (more > MOST_KIB) fail("cache_bound: %d freed arrays leave %ld KiB on rank %d", ARRAYS, more, sms_rank);
+}
+
 int main(int argc, char** argv) {
   const long mib = option_number(argc, argv, "--mib", 256), cache_mib = option_number(argc, argv, "--cache-mib", 16);
   sms_startup(&argc, &argv);
+  copies_of_freed_arrays();
   count = ((size_t)mib << 20) / sizeof *words;
   words = sms_alloc(sizeof *words, count, sms_nprocs - 1);
   for (size_t i = 0; sms_rank == sms_nprocs - 1 && i < count; ++i) words[i] = mix(i);

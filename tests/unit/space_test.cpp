@@ -47,6 +47,21 @@ TEST(Space, FreshAddressesFirst) {
   EXPECT_NE(first, second);
 }
 
+TEST(Space, TheRoomOfAnArrayReachesToItsNeighbours) {
+  Space space;
+  ASSERT_TRUE(space.reserve(arrays, arrays).ok());
+  uint64_t at[3] = {};
+  for (uint64_t& offset : at) ASSERT_TRUE(space.take(4096, space.stagger(), offset).ok());
+  const auto begin = [](uint64_t offset) { return offset / Space::unit * Space::unit; };
+  EXPECT_EQ(begin(at[1]), space.room_of(at[1]).begin);
+  EXPECT_EQ(begin(at[2]), space.room_of(at[1]).end);
+  space.give(at[1]);
+  EXPECT_EQ(begin(at[2]), space.room_of(at[0]).end);
+  EXPECT_EQ(begin(at[0]) + Space::unit, space.room_of(at[2]).begin);
+  space.give(at[2]);
+  EXPECT_EQ(begin(at[2]) + Space::unit, space.room_of(at[0]).end);
+}
+
 TEST(Space, ReusesWhatWasGivenBackAndSaysWhenItIsFull) {
   Space space;
   ASSERT_TRUE(space.reserve(arrays, arrays).ok());

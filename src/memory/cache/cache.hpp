@@ -20,7 +20,13 @@ struct Cache {
     fetches.finish();
     const PageRun all = {array.first_page, array.end_page - array.first_page};
     copies.remove(array, {&all, 1});
-    fetches.forget(array);
+    fetches.forget(all);
+  }
+
+  // Gives back what tables have for pages that no array has any more.
+  void clear_tables(const PageRun& room) {
+    copies.closed.clear(room);
+    fetches.forget(room);
   }
 };
 

@@ -66,4 +66,8 @@ void ClosedCopies::forget(const Array& array) {
   file_.punch(first * sizeof(Chunk), (last + 1 - first) * sizeof(Chunk));  // arrays do not share chunks
 }
 
+void ClosedCopies::clear(const PageRun& room) {
+  file_.punch(room.first / PageBits::pages * sizeof(Chunk), room.pages / PageBits::pages * sizeof(Chunk));
+}
+
 }  // namespace hiroba

@@ -44,6 +44,7 @@ class ClosedCopies {
   void open(Array& array, uint64_t first, uint64_t end, PageStates& states) const;
   void forget(uint64_t page) const;  // the page has left the view
   void forget(const Array& array);   // collective
+  void clear(const PageRun& room);   // no array is there any more; collective
 
  private:
   static constexpr int16_t quiet_releases = 4, quiet_barriers = 16, long_time = -100;

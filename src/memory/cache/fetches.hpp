@@ -49,7 +49,7 @@ class Fetches {
   FaultNotes notes;                // of pages that accesses have brought
 
   // The array is being freed.
-  void forget(const Array& array) { readahead_.forget(array); }
+  void forget(const PageRun& pages) { readahead_.forget(pages); }
 
   void wait_while_busy(uint64_t page);
 

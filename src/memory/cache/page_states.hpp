@@ -51,7 +51,7 @@ class PageStates {
     if (this->flag(page, flag)) at(page).fetch_and(static_cast<uint8_t>(~flag), std::memory_order_relaxed);
   }
 
-  // Clears pages of a freed array, which no thread uses.
+  // Clears pages that no array has any more, or that no thread uses.
   void reset(uint64_t page, uint64_t pages) { file_.punch(page, pages); }
 
  private:

@@ -57,9 +57,9 @@ bool Readahead::finds_no_order(uint64_t page) const {
 }
 
 // Arrays share no chunks.
-void Readahead::forget(const Array& array) {
-  const uint64_t first = array.first_page / chunk_pages;
-  orders_.punch(first * sizeof(Order), ((array.end_page - 1) / chunk_pages + 1 - first) * sizeof(Order));
+void Readahead::forget(const PageRun& pages) {
+  const uint64_t first = pages.first / chunk_pages;
+  orders_.punch(first * sizeof(Order), ((pages.end() - 1) / chunk_pages + 1 - first) * sizeof(Order));
 }
 
 }  // namespace hiroba

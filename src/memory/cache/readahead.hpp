@@ -93,7 +93,7 @@ class Readahead {
   // Counts a fault on a page that was not there, and that no window had; returns true once for a chunk whose pages are
   // accessed in no order.
   bool finds_no_order(uint64_t page) const;
-  void forget(const Array& array);
+  void forget(const PageRun& pages);  // of one array, or of none
 
  private:
   // The lone faults of a chunk: the latest page, and how often the direction from one to the next has changed.

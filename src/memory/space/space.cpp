@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 
 #include "base/limits.hpp"
 #include "base/machine/host.hpp"
@@ -100,6 +101,13 @@ Status Space::take(uint64_t bytes, uint64_t start, uint64_t& offset) {
 void Space::give(uint64_t offset) {
   offset = offset / unit * unit;
   given_.add(offset, taken_.extract(offset).mapped());
+}
+
+Space::Room Space::room_of(uint64_t offset) const {
+  const auto here = taken_.find(offset / unit * unit), after = std::next(here);
+  const bool is_first = here == taken_.begin();
+  return {is_first ? reserved_from_ : std::prev(here)->first + std::prev(here)->second,
+          after == taken_.end() ? next_ : after->first};
 }
 
 Status Space::clear(uint64_t offset, uint64_t bytes) {

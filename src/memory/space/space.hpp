@@ -45,6 +45,12 @@ class Space {
   // fresh addresses while there are any, so that a use after free is detected.
   Status take(uint64_t bytes, uint64_t start, uint64_t& offset);
   void give(uint64_t offset);
+  // Returns the bytes around an array, from the end of the one before to the begin of the one after: tables by page
+  // have nothing else there, so when it is freed, they give back what they have of this range.
+  struct Room {
+    uint64_t begin, end;
+  };
+  Room room_of(uint64_t offset) const;
 
   // Makes [offset, offset+bytes) inaccessible again.
   Status clear(uint64_t offset, uint64_t bytes);
