@@ -14,7 +14,6 @@
 #include <mutex>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "base/wait.hpp"
 
@@ -48,6 +47,7 @@ class Operation {
     std::atomic<int> state{running};
     std::atomic<int> awaited{-1};  // the rank that must send something
     Awaited* needed = nullptr;
+    promise_type *before = nullptr, *after = nullptr;  // among those that have not ended
     bool at_end = false;
     Other other;
 
@@ -105,7 +105,7 @@ class Until final : public Operation::Awaited {
 class Operations {
  public:
   ~Operations() {
-    for (const Operation::Handle handle : active_) handle.destroy();
+    while (first_ != nullptr) handle_of(*std::exchange(first_, first_->after)).destroy();
   }
   bool any() const { return count_.load(std::memory_order_acquire) != 0; }
   // Starts the operation that begin() makes, in this thread; an operation may call it, too.
@@ -121,32 +121,54 @@ class Operations {
   // Adds an operation; for an operation that starts others.
   void enlist(const Operation& operation) {
     if (ended(operation.self_)) return;
-    active_.push_back(operation.self_);
+    Promise& promise = operation.self_.promise();
+    promise.before = last_;
+    (last_ == nullptr ? first_ : last_->after) = &promise;
+    last_ = &promise;
     count_.fetch_add(1, std::memory_order_release);
   }
   // Returns the number of advance() calls so far; for operations.
   uint64_t turns() const { return turns_; }
-  // Resumes all that are ready, as far as they can run; true if any ran. Does nothing while another thread does so.
+  // Resumes those that are ready, as far as they can run; true if any ran. Does nothing while another thread does so.
+  // Where thousands wait, it looks at the oldest, which the others of their team follow, and at some more in turn.
   bool advance() {
     if (!any() || !lock_.try_lock()) return false;
     owner_.store(pthread_self(), std::memory_order_relaxed);
     ++turns_;
     bool any = false;
-    for (size_t i = 0; i < active_.size();) {  // operations that run may append others
-      const Operation::Handle operation = active_[i];
-      while (!operation.promise().at_end && operation.promise().needed->ready()) operation.resume(), any = true;
-      if (!ended(operation)) {
-        ++i;
-        continue;
-      }
-      active_.erase(active_.begin() + static_cast<ptrdiff_t>(i));
-      count_.fetch_sub(1, std::memory_order_relaxed);
-    }
+    Promise* const rest = visit(first_, any);
+    if (rest != nullptr) next_ = visit(next_ == nullptr ? rest : next_, any);
     unlock();
     return any;
   }
 
  private:
+  using Promise = Operation::promise_type;
+  static constexpr int most_waiting = 64;  // in one visit
+
+  static Operation::Handle handle_of(Promise& promise) { return Operation::Handle::from_promise(promise); }
+
+  // Runs those from `promise` on, until it has found many that are not ready; returns the next one. Operations that run
+  // may append others.
+  Promise* visit(Promise* promise, bool& any) {
+    for (int waiting = 0; promise != nullptr && waiting < most_waiting;) {
+      const Operation::Handle operation = handle_of(*promise);
+      while (!promise->at_end && promise->needed->ready()) operation.resume(), any = true;
+      Promise* const after = promise->after;
+      if (promise->at_end) remove(*promise), ended(operation);
+      else ++waiting;
+      promise = after;
+    }
+    return promise;
+  }
+
+  void remove(Promise& promise) {
+    if (next_ == &promise) next_ = promise.after;
+    (promise.before == nullptr ? first_ : promise.before->after) = promise.after;
+    (promise.after == nullptr ? last_ : promise.after->before) = promise.before;
+    count_.fetch_sub(1, std::memory_order_relaxed);
+  }
+
   void lock() {
     lock_.lock();
     owner_.store(pthread_self(), std::memory_order_relaxed);
@@ -164,9 +186,10 @@ class Operations {
   }
 
   std::atomic<size_t> count_{0};
-  std::atomic<pthread_t> owner_{};  // the thread that holds the lock
-  SignalSafeLock lock_;             // guards the next members, and is held while operations run
-  std::vector<Operation::Handle> active_;
+  std::atomic<pthread_t> owner_{};              // the thread that holds the lock
+  SignalSafeLock lock_;                         // guards the next members, and is held while operations run
+  Promise *first_ = nullptr, *last_ = nullptr;  // in the order of their starts
+  Promise* next_ = nullptr;                     // after those that the latest advance() has looked at
   uint64_t turns_ = 0;
 };
 
