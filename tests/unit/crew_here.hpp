@@ -18,10 +18,10 @@ static_assert(sizeof(TaskFunction) <= Task::argument_bytes);
 class CrewHere {
  public:
   explicit CrewHere(int threads, size_t window = 8192, int spins = 20, Outside* outside = nullptr,
-                    Domains* domains = nullptr) {
+                    Domains* domains = nullptr, double nap = Crew::Settings().nap) {
     Crew::Settings settings;
     settings.threads = threads, settings.window = window, settings.spins = spins, settings.outside = outside;
-    settings.domains = domains;
+    settings.domains = domains, settings.nap = nap;
     EXPECT_TRUE(crew.start(settings).ok());
   }
   ~CrewHere() { crew.stop(); }

@@ -278,9 +278,7 @@ void Worker::rest(Backoff& backoff) {
     return crew_.polls_.end_watch();
   }
   Outside* const outside = crew_.settings_.outside;
-  // A wire without an event wakes no sleeper, so a nap must be shorter than the time for which other ranks yield: else
-  // they also sleep before this rank replies, and the ranks go on sleeping in turns.
-  constexpr double nap = long_yielding / 4;
+  const double nap = crew_.settings_.nap;
   const uint32_t bell = crew_.bell_.load(std::memory_order_relaxed);
   const bool listens = outside != nullptr && !crew_.listening_.exchange(true);
   crew_.sleepers_.fetch_add(1);

@@ -129,7 +129,10 @@ class Crew {
     int spins = 200;       // spins of an idle thread before it yields
     Outside* outside = nullptr;
     Domains* domains = nullptr;  // NUMA domains; null: there is one
-    uint64_t seed = 0;           // not 0: threads take tasks in random order, for tests
+    // A wire without an event wakes no sleeper, so a nap must be shorter than the time for which other ranks yield:
+    // else they also sleep before this rank replies, and the ranks go on sleeping in turns.
+    double nap = long_yielding / 4;
+    uint64_t seed = 0;  // not 0: threads take tasks in random order, for tests
   };
   Crew();
   ~Crew();
