@@ -78,6 +78,7 @@ def main(folder: pathlib.Path) -> None:
 
 
 if any(importlib.util.find_spec(each) is None for each in ("numba", "Cython")):
+    print("no numba, or no Cython")
     sys.exit(77)
 with tempfile.TemporaryDirectory() as here:
     main(pathlib.Path(hiroba.bcast(here)))

@@ -28,5 +28,6 @@ def main() -> None:
 
 
 if importlib.util.find_spec("mpi4py") is None:
+    print("no mpi4py")
     sys.exit(77)
 main()

@@ -122,6 +122,7 @@ def has(*packages: str) -> bool:
 
 def main() -> int:
     if not has("pytest", "hypothesis"):
+        print("no pytest, or no hypothesis")
         return 77
     import pytest
 
@@ -133,6 +134,7 @@ def main() -> int:
     arguments, of_pytest = parser.parse_known_args()
     if arguments.array_api:
         if "ARRAY_API_TESTS" not in os.environ or not has("pytest_jsonreport", "ndindex"):
+            print("ARRAY_API_TESTS names no copy of array-api-tests, or what they need is missing")
             return 77
         os.environ["ARRAY_API_TESTS_MODULE"] = "numpy"
         arguments.tests.append(os.environ["ARRAY_API_TESTS"] + "/array_api_tests")

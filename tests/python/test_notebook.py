@@ -16,6 +16,7 @@ import unittest
 from typing import Any
 
 if importlib.util.find_spec("nbclient") is None or importlib.util.find_spec("ipykernel") is None:
+    print("no nbclient, or no ipykernel")
     sys.exit(77)
 import nbformat
 from nbclient import NotebookClient

@@ -111,7 +111,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name).resolve()
         if not can_make_wheels(arguments.source, folder):
-            print("no pip, or no scikit-build-core, which it cannot fetch: ./dev test --all installs it")
+            print("no pip, or no scikit-build-core, which it cannot fetch")
             return 77
         wheel = wheel_of(arguments.source, None if arguments.compile else arguments.build, folder)
         site = installed(wheel, folder / "venv")

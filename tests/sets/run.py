@@ -1,12 +1,15 @@
 """Runs the sets of tests that `./dev test` is about, and says in one sentence what ran and what to do next.
 
-    run.py [--all] [--hosts] [--list] -- CTEST...
+    run.py [--all | --rest] [--hosts] [--list] -- CTEST...
 
 Without options: everything once, which covering.py chooses; without the tests that are for --all only (label all), and
 without those over several test hosts (label hosts). A test with label apart runs with --all only; one with label
-together does the same in fewer processes or with fewer words, and runs without --all only. Tests that look at a clock
-(label timing) run first, alone, and one that fails is repeated once; no other test is repeated. CTEST is an invocation
-of ctest, to which options can be added.
+together does the same in fewer processes or with fewer words, and runs without --all only. With --rest: those tests of
+--all that have not run without options, and those that do more then (label longer), but none with label apart. Tests
+that look at a clock (label timing) run first, alone, and one that fails is repeated once; no other test is repeated.
+CTEST is an invocation of ctest, to which options can be added.
+
+A test that exits with 77 is skipped, and the last line that it has printed is the reason, which is told at the end.
 """
 
 from __future__ import annotations
@@ -28,7 +31,7 @@ from covering import Test, covering
 @dataclass
 class Results:
     ran: int = 0
-    skipped: int = 0
+    skipped: dict[str, str] = field(default_factory=dict)  # and the reasons
     failed: list[str] = field(default_factory=list)
     seconds: float = 0
 
@@ -37,9 +40,12 @@ class Results:
         for case in ElementTree.parse(report).getroot().iter("testcase"):
             status = case.get("status")
             self.ran += 1
-            self.skipped += status == "notrun"
+            name = case.get("name", "")
+            if status == "notrun":
+                said = (case.findtext("system-out") or "").strip().splitlines()
+                self.skipped[name] = said[-1] if said else "it has not said why"
             if status == "fail":
-                self.failed.append(case.get("name", ""))
+                self.failed.append(name)
 
 
 def listed(ctest: list[str]) -> list[Test]:
@@ -52,8 +58,11 @@ def without(tests: list[Test], *labels: str) -> list[Test]:
     return [test for test in tests if not set(labels).intersection(test.labels)]
 
 
-def chosen(tests: list[Test], everything: bool, hosts: bool) -> list[Test]:
+def chosen(tests: list[Test], everything: bool, hosts: bool, rest: bool = False) -> list[Test]:
     here = tests if hosts else without(tests, "hosts")
+    if rest:
+        before = {test.name for test in chosen(tests, False, False) if "longer" not in test.labels}
+        return [test for test in without(here, "together", "apart") if test.name not in before]
     if everything:
         return without(here, "together")
     here = without(here, "all", "apart")
@@ -88,8 +97,8 @@ def sentence(results: Results, rest: int, hosts: bool) -> str:
             f"{len(results.failed):,} of {amount(results.ran, 'test')} failed {minutes}: {names}; "
             f"./dev test -R '^{pattern}$' runs the first one again"
         )
-    skipped = f" ({results.skipped} skipped, because this machine lacks what they need)" if results.skipped else ""
-    passed = f"{amount(results.ran - results.skipped, 'test')} passed {minutes}{skipped}"
+    skipped = f" ({len(results.skipped)} skipped, for the reasons above)" if results.skipped else ""
+    passed = f"{amount(results.ran - len(results.skipped), 'test')} passed {minutes}{skipped}"
     if rest == 0 and hosts:
         return f"{passed}; these are all tests but those of ctest -C long"
     if rest == 0:
@@ -100,17 +109,18 @@ def sentence(results: Results, rest: int, hosts: bool) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--all", action="store_true", help="also the tests that repeat what others cover")
+    parser.add_argument("--rest", action="store_true", help="what --all adds to a run without options")
     parser.add_argument("--hosts", action="store_true", help="also those over several test hosts")
     parser.add_argument("--list", action="store_true", help="print the names of the tests, and run nothing")
     parser.add_argument("ctest", nargs="+")
     options = parser.parse_args()
     tests = listed(options.ctest)
     number_of = {test.name: number for number, test in enumerate(tests, 1)}
-    wanted = chosen(tests, options.all, options.hosts)
+    wanted = chosen(tests, options.all, options.hosts, options.rest)
     if options.list:
         print("\n".join(test.name for test in wanted))
         return 0
-    if not options.all:
+    if not options.all and not options.rest:
         os.environ["TESTS_ONCE"] = "yes"  # for tests that run many programs in several shapes, or at random
     results, begun = Results(), time.monotonic()
     timing = [number_of[test.name] for test in wanted if "timing" in test.labels]
@@ -118,7 +128,11 @@ def main() -> int:
     status = run(options.ctest, timing, ["--repeat", "until-pass:2"], results)
     status |= run(options.ctest, others, [], results)
     results.seconds = time.monotonic() - begun
+    for name, reason in sorted(results.skipped.items()):
+        print(f"dev: skipped: {name}: {reason}", file=sys.stderr)
     left_out = {test.name for test in without(chosen(tests, True, False), "apart")} - {test.name for test in wanted}
+    if options.rest:
+        left_out.clear()
     print(f"dev: {sentence(results, len(left_out), options.hosts)}", file=sys.stderr)
     return status
 
