@@ -130,7 +130,7 @@ class Operations {
   // Returns the number of advance() calls so far; for operations.
   uint64_t turns() const { return turns_; }
   // Resumes those that are ready, as far as they can run; true if any ran. Does nothing while another thread does so.
-  // Where thousands wait, it looks at the oldest, which the others of their team follow, and at some more in turn.
+  // It looks at the oldest, which the others of their team follow, and at some more in turn: thousands may wait.
   bool advance() {
     if (!any() || !lock_.try_lock()) return false;
     owner_.store(pthread_self(), std::memory_order_relaxed);
