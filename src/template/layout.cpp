@@ -4,6 +4,15 @@
 
 namespace hiroba {
 
+int Grid::set_of(int rank) const {
+  const auto has = [rank](const std::vector<int>& set) { return std::find(set.begin(), set.end(), rank) != set.end(); };
+  if (sets.empty()) return has(ranks) ? 0 : -1;
+  const auto found = std::find_if(sets.begin(), sets.end(), has);
+  return found == sets.end() ? -1 : static_cast<int>(found - sets.begin());
+}
+
+Grid Grid::as_in(int set) const { return {sets.empty() ? ranks : sets[static_cast<size_t>(set)], extent}; }
+
 std::vector<int> Grid::coordinates(int rank) const {
   const auto found = std::find(ranks.begin(), ranks.end(), rank);
   if (found == ranks.end()) return {};

@@ -18,8 +18,15 @@ constexpr int template_dims = 7;
 // Ranks as an array; extents in C order, the last changes fastest.
 struct Grid {
   std::vector<int> ranks, extent;
+  // If the same node array has other ranks on some ranks, such as each its row: all sets of them, in the same order on
+  // all ranks. No two have a rank in common.
+  std::vector<std::vector<int>> sets = {};
 
   int dims() const { return static_cast<int>(extent.size()); }
+  // Returns the number of the set that has a rank; -1: none.
+  int set_of(int rank) const;
+  // The same grid as the ranks of that set have it.
+  Grid as_in(int set) const;
   // The coordinates of a rank; empty if it is not in the grid.
   std::vector<int> coordinates(int rank) const;
   int rank_at(const std::vector<int>& coordinates) const;

@@ -74,8 +74,11 @@ SideOfTeam::SideOfTeam(const Team& team, int me, const TransferSide& side)
       me_(team.find(me)),
       memory_(static_cast<size_t>(team.count)) {
   if (side.layout != nullptr) copies_ = side.layout->copied_over();
-  for (int m = 0; m < team.count; ++m)
-    at_.push_back(side.layout == nullptr ? std::vector<int>() : side.layout->on().grid.coordinates(team.rank(m)));
+  for (int m = 0; m < team.count; ++m) {
+    const Grid* const grid = side.layout == nullptr ? nullptr : &side.layout->on().grid;
+    set_.push_back(grid == nullptr ? -1 : grid->set_of(team.rank(m)));
+    at_.push_back(set_[m] < 0 ? std::vector<int>() : grid->as_in(set_[m]).coordinates(team.rank(m)));
+  }
 }
 
 bool SideOfTeam::takes_part(int member) const {
@@ -99,6 +102,7 @@ bool SideOfTeam::has_any(int member) const {
 
 bool SideOfTeam::gives_to(int member, int taker) const {
   if (is_memory()) return member == taker;
+  if (set_[member] != set_for(taker)) return false;
   for (const int g : copies_)
     if (at_[member][g] != (at_[taker].empty() ? 0 : at_[taker][g])) return false;
   return true;
@@ -110,7 +114,7 @@ bool SideOfTeam::gives_to(int member, int taker, const std::vector<bool>& may_gi
   if (!is_memory()) {
     std::vector<int> at = at_[member];
     for (const int g : copies_) at[g] = at_[taker].empty() ? 0 : at_[taker][g];
-    preferred = team_.find(side_.layout->on().grid.rank_at(at));
+    preferred = team_.find(side_.layout->on().grid.as_in(set_for(taker)).rank_at(at));
   }
   return member == (may_give[preferred] ? preferred : first_giver(member, may_give));
 }

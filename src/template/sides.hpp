@@ -5,6 +5,7 @@
 // same positions. Values; not thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -67,7 +68,8 @@ class SideOfTeam {
   bool takes_part(int member) const;
   // Returns true if it has any elements.
   bool has_any(int member) const;
-  // One of the nodes with copies gives to each taker: that with the taker's coordinates, else the first.
+  // One of the nodes with copies gives to each taker: that with the taker's coordinates in its own set of nodes, else
+  // the first of the first set.
   bool gives_to(int member, int taker) const;
   // The same if only some members give: that with the taker's coordinates if it does, else the first that does.
   bool gives_to(int member, int taker, const std::vector<bool>& may_give) const;
@@ -84,6 +86,7 @@ class SideOfTeam {
     int64_t first, stride;
   };
 
+  int set_for(int taker) const { return std::max(set_[taker], 0); }
   const Memory& memory(int d, int member) const;
   int64_t offset(int d, int64_t index, int member) const;
 
@@ -92,6 +95,7 @@ class SideOfTeam {
   std::vector<int> matched_, copies_;
   int me_;
   std::vector<std::vector<int>> at_;  // coordinates of each member
+  std::vector<int> set_;              // of the grid, which has it; -1: none
   mutable std::vector<std::vector<Memory>> memory_;
 };
 

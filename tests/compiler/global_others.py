@@ -173,4 +173,62 @@ int main(void) {
   return wrong != 0;
 }
 """
-PROGRAMS = {"others": OTHERS, "later_versions": LATER_VERSIONS}
+# Node arrays that are others on other nodes, as the row and the column of each: nodes of all of them have copies.
+ROWS = """#include <stdio.h>
+#include <xmp.h>
+#define N 12
+#pragma xmp nodes p[*][*]
+#pragma xmp nodes column[*] = p[:][*]
+#pragma xmp nodes row[*] = p[*][:]
+#pragma xmp template t[N][N]
+#pragma xmp distribute t[block][block] onto p
+#pragma xmp template u[N]
+#pragma xmp distribute u[block] onto column
+#pragma xmp template v[N]
+#pragma xmp distribute v[cyclic] onto row
+int b[N][N], x[N], y[N], all[N];
+#pragma xmp align b[i][j] with t[i][j]
+#pragma xmp align x[j] with u[j]
+#pragma xmp align y[j] with v[j]
+#pragma xmp shadow x[1]
+static int wrong;
+static void expect(int have, int want) { wrong += have != want; }
+int main(void) {
+#pragma xmp loop (i,j) on t[i][j]
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) b[i][j] = 100 * i + j;
+  for (int r = 0; r < N; r += 5) {
+#pragma xmp gmove
+    x[:] = b[r][:];
+#pragma xmp loop on u[j]
+    for (int j = 0; j < N; j++) expect(x[j], 100 * r + j);
+#pragma xmp gmove
+    y[:] = x[:];
+#pragma xmp loop on v[j]
+    for (int j = 0; j < N; j++) expect(y[j], 100 * r + j);
+#pragma xmp loop on v[j]
+    for (int j = 0; j < N; j++) y[j] += 5000;
+#pragma xmp gmove
+    b[:][r] = y[:];
+#pragma xmp loop (i,j) on t[i][j]
+    for (int i = 0; i < N; i++)
+      for (int j = r; j < r + 1; j++) expect(b[i][j], 5000 + 100 * r + i);
+#pragma xmp gmove
+    x[1:N - 2] = y[N - 1:N - 2:-1];
+#pragma xmp reflect (x)
+#pragma xmp loop on u[j]
+    for (int j = 2; j < N - 2; j++) expect(x[j - 1] + x[j + 1], 2 * (5000 + 100 * r + N - j));
+#pragma xmp gmove
+    all[:] = y[:];
+    for (int j = 0; j < N; j++) expect(all[j], 5000 + 100 * r + j);
+#pragma xmp loop (i,j) on t[i][j]
+    for (int i = 0; i < N; i++)
+      for (int j = r; j < r + 1; j++) b[i][j] = 100 * i + j;
+  }
+#pragma xmp reduction(+:wrong)
+#pragma xmp task on p[0][0] nocomm
+  puts(wrong == 0 ? "OK" : "not OK");
+  return wrong != 0;
+}
+"""
+PROGRAMS = {"others": OTHERS, "later_versions": LATER_VERSIONS, "rows": ROWS}

@@ -77,18 +77,22 @@ Team set_of(const xmp_nodes& nodes, const char* place) {
           nodes.name == nullptr ? "without a name" : nodes.name);
 }
 
-std::vector<int> ranks_of(const xmp_node_reference& reference, const char* place) {
+namespace {
+
+// Returns the ranks of a reference as another rank has them.
+std::vector<int> ranks_named_by(int rank, const xmp_node_reference& reference, const char* place) {
   const xmp_nodes& nodes = *reference.nodes;
-  const Team all = set_of(nodes, place);
+  const std::vector<int> all = ranks_seen_by(rank, nodes, place);
+  if (all.empty()) return {};
   int stride[XMP_DIMS], first[XMP_DIMS], count[XMP_DIMS], step[XMP_DIMS];
   strides_of(nodes, stride);
   for (int d = 0; d < nodes.dims; ++d) {
     const auto& range = reference.range[d];
     first[d] = range.first, count[d] = range.count, step[d] = range.step == 0 ? 1 : range.step;
     if (range.first == XMP_SELF) {
-      const int me = all.find(sms_rank);
-      if (me < 0) return {};
-      first[d] = me / stride[d] % nodes.extent[d], count[d] = 1;
+      const auto here = std::find(all.begin(), all.end(), rank);
+      if (here == all.end()) return {};
+      first[d] = static_cast<int>(here - all.begin()) / stride[d] % nodes.extent[d], count[d] = 1;
     }
     if (count[d] == XMP_REST) count[d] = (nodes.extent[d] - first[d] + step[d] - 1) / step[d];
     check_range(nodes, d, first[d], count[d], step[d], place);
@@ -98,7 +102,7 @@ std::vector<int> ranks_of(const xmp_node_reference& reference, const char* place
   for (int moved = 0; moved < nodes.dims;) {
     int at = 0;
     for (int d = 0; d < nodes.dims; ++d) at += (first[d] + index[d] * step[d]) * stride[d];
-    ranks.push_back(all.rank(at));
+    ranks.push_back(all[static_cast<size_t>(at)]);
     for (moved = 0; moved < nodes.dims; ++moved) {
       const int d = nodes.first_fastest != 0 ? moved : nodes.dims - 1 - moved;
       if (++index[d] < count[d]) break;
@@ -106,6 +110,20 @@ std::vector<int> ranks_of(const xmp_node_reference& reference, const char* place
     }
   }
   return ranks;
+}
+
+}  // namespace
+
+std::vector<int> ranks_seen_by(int rank, const xmp_nodes& nodes, const char* place) {
+  std::vector<int> own = set_of(nodes, place).ranks();
+  if (rank == sms_rank || nodes.of == nullptr || nodes.of == XMP_ALL_NODES) return own;
+  std::vector<int> out = ranks_named_by(rank, *nodes.of, place);
+  out.resize(std::min(out.size(), own.size()));
+  return out;
+}
+
+std::vector<int> ranks_of(const xmp_node_reference& reference, const char* place) {
+  return ranks_named_by(sms_rank, reference, place);
 }
 
 Team participants(const xmp_node_reference* on, const char* place) {

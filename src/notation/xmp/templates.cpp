@@ -25,7 +25,11 @@ Grid grid_of(const xmp_nodes& nodes, const char* place) {
   Grid out;
   for (int d = 0; d < nodes.dims; ++d)
     out.extent.push_back(nodes.extent[nodes.first_fastest != 0 ? nodes.dims - 1 - d : d]);
-  for (int i = 0; i < set.count; ++i) out.ranks.push_back(set.rank(i));
+  out.ranks = set.ranks();
+  std::set<std::vector<int>> sets;
+  for (int rank = 0; rank < sms_nprocs; ++rank)
+    if (std::vector<int> ranks = ranks_seen_by(rank, nodes, place); !ranks.empty()) sets.insert(std::move(ranks));
+  if (sets.size() > 1) out.sets.assign(sets.begin(), sets.end());
   return out;
 }
 

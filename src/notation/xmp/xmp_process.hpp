@@ -30,6 +30,8 @@ Team set_of(const xmp_nodes& nodes, const char* place);
 // Returns the ranks of a reference in the order of the array; none if it has XMP_SELF and this rank is not in the
 // array.
 std::vector<int> ranks_of(const xmp_node_reference& reference, const char* place);
+// Returns the ranks of a node array as another rank has it; none if it is not in the node array of which it is a part.
+std::vector<int> ranks_seen_by(int rank, const xmp_nodes& nodes, const char* place);
 // Computes the distance between neighbours of each dimension in the order of the array.
 void strides_of(const xmp_nodes& nodes, int stride[]);
 // Executes xmp_sync_all over a set.
