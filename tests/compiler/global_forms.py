@@ -198,9 +198,23 @@ static int first_of_four(void) {
           if (c[i][j][k][l] > high) high = c[i][j][k][l], at = l;
   return at;
 }
+static double d[N];
+#pragma xmp align d[i] with t[i]
+/* Returns the place of the first NaN, of which each node may have some. */
+static int first_nan(int from) {
+  double most = -1;
+  int at = -1;
+#pragma xmp loop on t[i]
+  for (int i = 0; i < N; i++) d[i] = i >= from && i < from + 7 ? __builtin_nan("") : i;
+#pragma xmp loop on t[i] reduction(firstmax:most/at/)
+  for (int i = 0; i < N; i++)
+    if (d[i] > most || (d[i] != d[i] && most == most)) most = d[i], at = i;
+  return most != most ? at : -1;
+}
 int main(void) {
   int wrong = 0, best = -1, where[4] = {-1, -1, -1, -1}, n = 2;
   wrong += first_of_four() != LONG - 1;
+  for (int from = 0; from < N - 8; from += 3) wrong += first_nan(from) != from;
 #pragma xmp loop on t[i]
   for (int i = 0; i < N; i++) a[i] = i * (N - i) % 37;
 #pragma xmp loop on t[i] reduction(firstmax:best/where[1:n], where[3:]/)

@@ -387,7 +387,8 @@ class Lowered:
         text = ""
         for i, r in located:
             o = self._order(i)
-            changed = [f"{r.text} != {o}_v"]
+            both = " && ".join(f"__builtin_isnan((long double)({v}))" for v in (r.text, f"{o}_v"))
+            changed = [f"({r.text} != {o}_v && !({both}))"]  # a NaN is unequal to itself
             changed += [f"__builtin_memcmp(&{k}, &{o}_{n}, sizeof {k})" for n, k in enumerate(r.locations)]
             copies = "".join(f" __builtin_memcpy(&{o}_{n}, &{k}, sizeof {k});" for n, k in enumerate(r.locations))
             text += f" if ({' || '.join(changed)}) {{ {o} = {number}; {o}_v = {r.text};{copies} }}"
