@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib.util
 import os
 import pathlib
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -248,6 +250,26 @@ class Endings(Jobs):
 
     def test_no_room_names_what_has_it(self) -> None:
         self.fails("too_much", "array the big one has 8 MiB")
+
+    def test_limit_of_addresses(self) -> None:
+        """The option space that the message gives is small enough; or it says that none is."""
+        code = "import hiroba; assert hiroba.ones(1000).sum() == 1000"
+
+        def under(gigabytes: int, *options: str) -> subprocess.CompletedProcess[str]:
+            limit = functools.partial(resource.setrlimit, resource.RLIMIT_AS, (gigabytes << 30, gigabytes << 30))
+            command = [str(bin_folder / "hirobarun"), "-n", "2", *options, sys.executable, "-c", code]
+            return subprocess.run(command, capture_output=True, text=True, timeout=30, check=False, preexec_fn=limit)
+
+        for nodes in ("1", "2"):
+            job = under(6, "--nodes", nodes)
+            found = re.search(r"ulimit -v is 6 GiB\); it is enough for --space (\d+M)$", job.stderr)
+            assert found is not None, job.stderr
+            job = under(6, "--nodes", nodes, "--space", found[1])
+            self.assertEqual((job.returncode, job.stderr), (0, ""))
+        for options in ((), ("--space", "256M", "--heap", "64M")):
+            job = under(4, *options)
+            self.assertEqual(job.returncode, 1, job.stderr)
+            self.assertRegex(job.stderr, r"ulimit -v is 4 GiB\); each process of a job of 2 ranks needs some 5\.\d GiB")
 
     def test_processes_that_a_rank_starts_are_no_ranks(self) -> None:
         self.works("spawns")
