@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -98,6 +99,7 @@ Status choose_mpi(const Launch& launch, const Mpi*& mpi) {
 // repeated signal, as from timeout, for a request to end at once, and MPICH's ends with status 0 when a signal ends it.
 class Behind {
  public:
+  explicit Behind(double grace) : grace_(grace) {}
   Status start() { return take_signals(signals_); }
 
   // `local`: the ranks are on this machine, so this process signals them itself: a signal that mpirun does not know
@@ -142,7 +144,7 @@ class Behind {
       const StopRequests::Request request = stops_.take(signal);
       if (request == StopRequests::Request::same) return;
       if (request == StopRequests::Request::first && !with_hydra_ && signal_launched(signal)) {
-        milliseconds_left_ = stop_seconds * 1000;
+        milliseconds_left_ = static_cast<int>(std::min(grace_ * 1000, double{INT_MAX}));
         return;
       }
       if (!with_hydra_) return end_mpirun();
@@ -177,6 +179,7 @@ class Behind {
   Signals signals_;
   StopRequests stops_;
   pid_t child_ = -1;
+  const double grace_;  // seconds
   bool local_ = false, with_hydra_ = false, suspended_ = false;
   int milliseconds_left_ = -1;  // for ranks that have been asked to end; -1: no wait
 };
@@ -328,7 +331,7 @@ Refusal become_mpirun(const Launch& wish, const std::string& report) {
   if (launch.nodes > 1) setenv("HIROBA_NODES", std::to_string(launch.nodes).c_str(), 1);
   if (!launch.hosts.empty()) reach_by_agent(launch, with_hydra, options);
   if (!report.empty()) expect_report(report);
-  Behind behind;
+  Behind behind(launch.grace);
   const Status started = behind.start();
   if (!started.ok()) return {started, cannot_start};
   behind.describe(launch.hosts.empty(), with_hydra);

@@ -163,7 +163,7 @@ int guard_host(double silence, const char* command) {
           std::fprintf(stderr,
                        "hirobarun: host %s has received nothing from its launcher for %.3g s (option silence)\n",
                        hiroba::host_name().c_str(), silence);
-        ending = true, reach.fd = -1, limit = {hiroba::stop_seconds, 0};
+        ending = true, reach.fd = -1, limit = {hiroba::daemon_seconds, 0};
         break;
       default:
         heard = hear_reach();
