@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
@@ -21,6 +22,7 @@
 #include "base/tables/wires.hpp"
 #include "base/thread.hpp"
 #include "launcher/execute.hpp"
+#include "launcher/input/lent_input.hpp"
 #include "launcher/processes.hpp"
 #include "launcher/report/report.hpp"
 #include "launcher/signals.hpp"
@@ -106,6 +108,13 @@ class Behind {
   // ends it.
   void describe(bool local, bool with_hydra) { local_ = local, with_hydra_ = with_hydra; }
 
+  // Lends the input to guard, which runs rank 0 on this machine. Returns false if mpirun has to pass it on.
+  bool lends_input() {
+    if (!input_.start()) return false;
+    setenv("GUARD_INPUT_NAME", input_.name().c_str(), 1);
+    return true;
+  }
+
   // Returns true in the child, or if there is none, and this process has to execute mpirun.
   bool becomes_mpirun() {
     const pid_t parent = getpid();
@@ -115,6 +124,8 @@ class Behind {
       prctl(PR_SET_PDEATHSIG, SIGTERM);
       if (getppid() != parent) _exit(cannot_start);
     }
+    if (input_.fd() >= 0)
+      if (const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC); nothing >= 0) dup2(nothing, STDIN_FILENO);
     // Open MPI's mpirun is asked later than the ranks, and keys of the terminal would reach it at once.
     for (const int signal : stop_signals)
       if (!with_hydra_ && !signals_.apart && signal != SIGTERM) sigaddset(&signals_.before, signal);
@@ -124,9 +135,10 @@ class Behind {
 
   int wait() {
     for (;;) {
-      pollfd source = {signals_.fd, POLLIN, 0};
-      const int ready = poll(&source, 1, milliseconds_left_);
+      std::array<pollfd, 2> sources = {pollfd{signals_.fd, POLLIN, 0}, pollfd{input_.fd(), POLLIN, 0}};
+      const int ready = poll(sources.data(), sources.size(), milliseconds_left_);
       if (ready == 0) end_mpirun();
+      if (ready > 0 && sources[1].revents != 0) input_.lend();
       signalfd_siginfo info;
       if (ready <= 0 || read(signals_.fd, &info, sizeof info) != sizeof info) continue;
       int status = 0;
@@ -178,6 +190,7 @@ class Behind {
 
   Signals signals_;
   StopRequests stops_;
+  LentInput input_;
   pid_t child_ = -1;
   const double grace_;  // seconds
   bool local_ = false, with_hydra_ = false, suspended_ = false;
@@ -338,7 +351,8 @@ Refusal become_mpirun(const Launch& wish, const std::string& report) {
   Words words = with_hydra ? mpich_words(launch) : openmpi_words(launch);
   words.insert(words.begin(), mpirun_of(*mpi));
   words.insert(words.end(), {"-n", std::to_string(launch.ranks)});
-  if (with_hydra && !guard().empty()) words.push_back(guard());
+  const bool lends = !with_hydra && !guard().empty() && launch.hosts.empty() && behind.lends_input();
+  if (lends || (with_hydra && !guard().empty())) words.push_back(guard());
   words.insert(words.end(), launch.program.begin(), launch.program.end());
   if (with_hydra && !guard().empty() && launch.hosts.empty()) hand_input_to_guard();
   if (!behind.becomes_mpirun()) _exit(finish_report(report, behind.wait()));
