@@ -173,6 +173,8 @@ def suspect(array: np.ndarray, view: np.ndarray, frame: FrameType) -> None:
     shared, because NumPy's own functions make such arrays, as do programs on one rank or in each step, and shared ones
     are made by all ranks, and freed by hand. What a collective operation gets is meant so; of the rest the next
     barrier tells, since others are to see what was written before it."""
+    if in_child:
+        return
     whole: Any = array
     while type(whole.base) is type(array):
         whole = whole.base

@@ -62,7 +62,7 @@ class Ends(Reports):
         self.assertNotEqual(done.returncode, 0)
 
     def test_name_that_looks_like_an_option(self) -> None:
-        words = [str(HIROBARUN), "-n", "2", "--report", "-x.html", CASES, "names"]
+        words = [str(HIROBARUN), "-n", "2", "--report", "-x.html", str(CASES), "names"]
         done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual([each.name for each in self.folder.iterdir()], ["-x.html"])

@@ -39,6 +39,8 @@ def children_write() -> None:
         np.add(rows, 1, out=rows)
         rows[wrote[0] :].fill(7)
         b[b.box()] += 1
+        like = np.zeros_like(b)  # its own
+        like[:1] = 3
 
     assert forks_and_uses(assign) == 0
     hiroba.barrier()
