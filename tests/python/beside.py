@@ -83,8 +83,13 @@ def sums_in_two_threads() -> None:
 def sums_in_a_pool() -> None:
     from concurrent.futures import ThreadPoolExecutor
 
+    def call(v: int) -> int:
+        time.sleep(0.2)  # else one thread may do all, in the order of the list, which is right
+        got: int = hiroba.allreduce(v)
+        return got
+
     with ThreadPoolExecutor(2) as pool:
-        print(list(pool.map(hiroba.allreduce, [1, 100])))
+        print(list(pool.map(call, [1, 100])))
 
 
 def sums_in_turns_of_a_lock() -> None:
