@@ -1,9 +1,12 @@
 ! hiroba_collective: the operations of collective.h, which defines them, in Fortran.
 ! Compile this file with your program, and link libhiroba: gfortran hiroba_collective.f90 program.f90 -lhiroba
 !
-! Counts are integer(c_int64_t), types and roots as in C; ranks count from 0. Buffers are contiguous arrays of any type,
-! with the attribute ASYNCHRONOUS for a started operation; one number is an array of one. HIROBA_IN_PLACE is
-! given as a buffer. Operators are functions, HIROBA_SUM() and its like; hiroba_make_operator(procedure) makes one.
+! Counts are integer(c_int64_t), types and roots as in C; ranks count from 0. Buffers are arrays of any type, also
+! sections and components, and those that are only given also expressions; one number is an array of one. Of started
+! operations a buffer for results has the attribute ASYNCHRONOUS; what is given they copy at the start, so it may change
+! then (HIROBA_IN_PLACE copies nothing), and results for a section are brought there by the wait. In a procedure of the
+! program whose dummy argument is a buffer, the compiler may have copied a section for that call: wait before it
+! returns. HIROBA_IN_PLACE is given as a buffer. Operators are functions, HIROBA_SUM() and its like; hiroba_make_operator(procedure) makes one.
 module hiroba_collective
   use, intrinsic :: iso_c_binding
   implicit none
@@ -145,9 +148,9 @@ module hiroba_collective
       integer(c_int), value :: root
       type(c_ptr), value :: team
     end subroutine
-    subroutine hiroba_ibcast(buffer, count, type, root, team, request) bind(C)
+    subroutine hiroba_ibcast(buffer, count, type, root, team, request) bind(C, name="hiroba_fortran_ibcast")
       import :: c_int, c_int64_t, c_ptr, hiroba_request
-      type(*), dimension(*), asynchronous, intent(inout) :: buffer
+      type(*), dimension(..), asynchronous, intent(inout) :: buffer
       integer(c_int64_t), value :: count, type
       integer(c_int), value :: root
       type(c_ptr), value :: team
@@ -162,10 +165,10 @@ module hiroba_collective
       type(c_ptr), value :: op
       type(c_ptr), value :: team
     end subroutine
-    subroutine hiroba_ireduce(send, recv, count, type, op, root, team, request) bind(C)
+    subroutine hiroba_ireduce(send, recv, count, type, op, root, team, request) bind(C, name="hiroba_fortran_ireduce")
       import :: c_int, c_int64_t, c_ptr, hiroba_request
-      type(*), dimension(*), asynchronous, intent(in) :: send
-      type(*), dimension(*), asynchronous, intent(inout) :: recv
+      type(*), dimension(..), asynchronous, intent(in) :: send
+      type(*), dimension(..), asynchronous, intent(inout) :: recv
       integer(c_int64_t), value :: count, type
       integer(c_int), value :: root
       type(c_ptr), value :: op
@@ -180,10 +183,10 @@ module hiroba_collective
       type(c_ptr), value :: op
       type(c_ptr), value :: team
     end subroutine
-    subroutine hiroba_iallreduce(send, recv, count, type, op, team, request) bind(C)
+    subroutine hiroba_iallreduce(send, recv, count, type, op, team, request) bind(C, name="hiroba_fortran_iallreduce")
       import :: c_int, c_int64_t, c_ptr, hiroba_request
-      type(*), dimension(*), asynchronous, intent(in) :: send
-      type(*), dimension(*), asynchronous, intent(inout) :: recv
+      type(*), dimension(..), asynchronous, intent(in) :: send
+      type(*), dimension(..), asynchronous, intent(inout) :: recv
       integer(c_int64_t), value :: count, type
       type(c_ptr), value :: op
       type(c_ptr), value :: team
@@ -197,10 +200,10 @@ module hiroba_collective
       type(c_ptr), value :: op
       type(c_ptr), value :: team
     end subroutine
-    subroutine hiroba_iscan(send, recv, count, type, op, team, request) bind(C)
+    subroutine hiroba_iscan(send, recv, count, type, op, team, request) bind(C, name="hiroba_fortran_iscan")
       import :: c_int, c_int64_t, c_ptr, hiroba_request
-      type(*), dimension(*), asynchronous, intent(in) :: send
-      type(*), dimension(*), asynchronous, intent(inout) :: recv
+      type(*), dimension(..), asynchronous, intent(in) :: send
+      type(*), dimension(..), asynchronous, intent(inout) :: recv
       integer(c_int64_t), value :: count, type
       type(c_ptr), value :: op
       type(c_ptr), value :: team
@@ -214,10 +217,10 @@ module hiroba_collective
       type(c_ptr), value :: op
       type(c_ptr), value :: team
     end subroutine
-    subroutine hiroba_iexscan(send, recv, count, type, op, team, request) bind(C)
+    subroutine hiroba_iexscan(send, recv, count, type, op, team, request) bind(C, name="hiroba_fortran_iexscan")
       import :: c_int, c_int64_t, c_ptr, hiroba_request
-      type(*), dimension(*), asynchronous, intent(in) :: send
-      type(*), dimension(*), asynchronous, intent(inout) :: recv
+      type(*), dimension(..), asynchronous, intent(in) :: send
+      type(*), dimension(..), asynchronous, intent(inout) :: recv
       integer(c_int64_t), value :: count, type
       type(c_ptr), value :: op
       type(c_ptr), value :: team
@@ -231,10 +234,10 @@ module hiroba_collective
       integer(c_int), value :: root
       type(c_ptr), value :: team
     end subroutine
-    subroutine hiroba_igather(send, recv, count, type, root, team, request) bind(C)
+    subroutine hiroba_igather(send, recv, count, type, root, team, request) bind(C, name="hiroba_fortran_igather")
       import :: c_int, c_int64_t, c_ptr, hiroba_request
-      type(*), dimension(*), asynchronous, intent(in) :: send
-      type(*), dimension(*), asynchronous, intent(inout) :: recv
+      type(*), dimension(..), asynchronous, intent(in) :: send
+      type(*), dimension(..), asynchronous, intent(inout) :: recv
       integer(c_int64_t), value :: count, type
       integer(c_int), value :: root
       type(c_ptr), value :: team
@@ -248,10 +251,10 @@ module hiroba_collective
       integer(c_int), value :: root
       type(c_ptr), value :: team
     end subroutine
-    subroutine hiroba_iscatter(send, recv, count, type, root, team, request) bind(C)
+    subroutine hiroba_iscatter(send, recv, count, type, root, team, request) bind(C, name="hiroba_fortran_iscatter")
       import :: c_int, c_int64_t, c_ptr, hiroba_request
-      type(*), dimension(*), asynchronous, intent(in) :: send
-      type(*), dimension(*), asynchronous, intent(inout) :: recv
+      type(*), dimension(..), asynchronous, intent(in) :: send
+      type(*), dimension(..), asynchronous, intent(inout) :: recv
       integer(c_int64_t), value :: count, type
       integer(c_int), value :: root
       type(c_ptr), value :: team
@@ -264,10 +267,10 @@ module hiroba_collective
       integer(c_int64_t), value :: count, type
       type(c_ptr), value :: team
     end subroutine
-    subroutine hiroba_iallgather(send, recv, count, type, team, request) bind(C)
+    subroutine hiroba_iallgather(send, recv, count, type, team, request) bind(C, name="hiroba_fortran_iallgather")
       import :: c_int, c_int64_t, c_ptr, hiroba_request
-      type(*), dimension(*), asynchronous, intent(in) :: send
-      type(*), dimension(*), asynchronous, intent(inout) :: recv
+      type(*), dimension(..), asynchronous, intent(in) :: send
+      type(*), dimension(..), asynchronous, intent(inout) :: recv
       integer(c_int64_t), value :: count, type
       type(c_ptr), value :: team
       type(hiroba_request), intent(out) :: request
@@ -279,10 +282,10 @@ module hiroba_collective
       integer(c_int64_t), value :: count, type
       type(c_ptr), value :: team
     end subroutine
-    subroutine hiroba_ialltoall(send, recv, count, type, team, request) bind(C)
+    subroutine hiroba_ialltoall(send, recv, count, type, team, request) bind(C, name="hiroba_fortran_ialltoall")
       import :: c_int, c_int64_t, c_ptr, hiroba_request
-      type(*), dimension(*), asynchronous, intent(in) :: send
-      type(*), dimension(*), asynchronous, intent(inout) :: recv
+      type(*), dimension(..), asynchronous, intent(in) :: send
+      type(*), dimension(..), asynchronous, intent(inout) :: recv
       integer(c_int64_t), value :: count, type
       type(c_ptr), value :: team
       type(hiroba_request), intent(out) :: request
@@ -295,10 +298,11 @@ module hiroba_collective
       type(c_ptr), value :: op
       type(c_ptr), value :: team
     end subroutine
-    subroutine hiroba_ireduce_scatter_block(send, recv, count, type, op, team, request) bind(C)
+    subroutine hiroba_ireduce_scatter_block(send, recv, count, type, op, team, request) &
+        bind(C, name="hiroba_fortran_ireduce_scatter_block")
       import :: c_int, c_int64_t, c_ptr, hiroba_request
-      type(*), dimension(*), asynchronous, intent(in) :: send
-      type(*), dimension(*), asynchronous, intent(inout) :: recv
+      type(*), dimension(..), asynchronous, intent(in) :: send
+      type(*), dimension(..), asynchronous, intent(inout) :: recv
       integer(c_int64_t), value :: count, type
       type(c_ptr), value :: op
       type(c_ptr), value :: team
@@ -313,10 +317,11 @@ module hiroba_collective
       integer(c_int64_t), dimension(*), intent(in) :: counts
       type(c_ptr), value :: team
     end subroutine
-    subroutine hiroba_ireduce_scatter(send, recv, counts, type, op, team, request) bind(C)
+    subroutine hiroba_ireduce_scatter(send, recv, counts, type, op, team, request) &
+        bind(C, name="hiroba_fortran_ireduce_scatter")
       import :: c_int, c_int64_t, c_ptr, hiroba_request
-      type(*), dimension(*), asynchronous, intent(in) :: send
-      type(*), dimension(*), asynchronous, intent(inout) :: recv
+      type(*), dimension(..), asynchronous, intent(in) :: send
+      type(*), dimension(..), asynchronous, intent(inout) :: recv
       integer(c_int64_t), value :: type
       type(c_ptr), value :: op
       integer(c_int64_t), dimension(*), intent(in) :: counts
@@ -332,10 +337,11 @@ module hiroba_collective
       integer(c_int64_t), dimension(*), intent(in) :: counts, displs
       type(c_ptr), value :: team
     end subroutine
-    subroutine hiroba_igatherv(send, count, recv, counts, displs, type, root, team, request) bind(C)
+    subroutine hiroba_igatherv(send, count, recv, counts, displs, type, root, team, request) &
+        bind(C, name="hiroba_fortran_igatherv")
       import :: c_int, c_int64_t, c_ptr, hiroba_request
-      type(*), dimension(*), asynchronous, intent(in) :: send
-      type(*), dimension(*), asynchronous, intent(inout) :: recv
+      type(*), dimension(..), asynchronous, intent(in) :: send
+      type(*), dimension(..), asynchronous, intent(inout) :: recv
       integer(c_int64_t), value :: count, type
       integer(c_int), value :: root
       integer(c_int64_t), dimension(*), intent(in) :: counts, displs
@@ -351,10 +357,11 @@ module hiroba_collective
       integer(c_int64_t), dimension(*), intent(in) :: counts, displs
       type(c_ptr), value :: team
     end subroutine
-    subroutine hiroba_iscatterv(send, counts, displs, recv, count, type, root, team, request) bind(C)
+    subroutine hiroba_iscatterv(send, counts, displs, recv, count, type, root, team, request) &
+        bind(C, name="hiroba_fortran_iscatterv")
       import :: c_int, c_int64_t, c_ptr, hiroba_request
-      type(*), dimension(*), asynchronous, intent(in) :: send
-      type(*), dimension(*), asynchronous, intent(inout) :: recv
+      type(*), dimension(..), asynchronous, intent(in) :: send
+      type(*), dimension(..), asynchronous, intent(inout) :: recv
       integer(c_int64_t), value :: count, type
       integer(c_int), value :: root
       integer(c_int64_t), dimension(*), intent(in) :: counts, displs
@@ -369,10 +376,11 @@ module hiroba_collective
       integer(c_int64_t), dimension(*), intent(in) :: counts, displs
       type(c_ptr), value :: team
     end subroutine
-    subroutine hiroba_iallgatherv(send, count, recv, counts, displs, type, team, request) bind(C)
+    subroutine hiroba_iallgatherv(send, count, recv, counts, displs, type, team, request) &
+        bind(C, name="hiroba_fortran_iallgatherv")
       import :: c_int, c_int64_t, c_ptr, hiroba_request
-      type(*), dimension(*), asynchronous, intent(in) :: send
-      type(*), dimension(*), asynchronous, intent(inout) :: recv
+      type(*), dimension(..), asynchronous, intent(in) :: send
+      type(*), dimension(..), asynchronous, intent(inout) :: recv
       integer(c_int64_t), value :: count, type
       integer(c_int64_t), dimension(*), intent(in) :: counts, displs
       type(c_ptr), value :: team
@@ -387,10 +395,11 @@ module hiroba_collective
       type(c_ptr), value :: team
     end subroutine
     subroutine hiroba_ialltoallv(send, sendcounts, senddispls, recv, recvcounts, recvdispls, type, &
-        team, request) bind(C)
+        team, request) &
+        bind(C, name="hiroba_fortran_ialltoallv")
       import :: c_int, c_int64_t, c_ptr, hiroba_request
-      type(*), dimension(*), asynchronous, intent(in) :: send
-      type(*), dimension(*), asynchronous, intent(inout) :: recv
+      type(*), dimension(..), asynchronous, intent(in) :: send
+      type(*), dimension(..), asynchronous, intent(inout) :: recv
       integer(c_int64_t), value :: type
       integer(c_int64_t), dimension(*), intent(in) :: sendcounts, senddispls, recvcounts, recvdispls
       type(c_ptr), value :: team
@@ -405,10 +414,11 @@ module hiroba_collective
       integer(c_int), dimension(*), intent(in) :: to, from
       type(c_ptr), value :: team
     end subroutine
-    subroutine hiroba_ineighbor_alltoall(send, nto, to, recv, nfrom, from, count, type, team, request) bind(C)
+    subroutine hiroba_ineighbor_alltoall(send, nto, to, recv, nfrom, from, count, type, team, request) &
+        bind(C, name="hiroba_fortran_ineighbor_alltoall")
       import :: c_int, c_int64_t, c_ptr, hiroba_request
-      type(*), dimension(*), asynchronous, intent(in) :: send
-      type(*), dimension(*), asynchronous, intent(inout) :: recv
+      type(*), dimension(..), asynchronous, intent(in) :: send
+      type(*), dimension(..), asynchronous, intent(inout) :: recv
       integer(c_int64_t), value :: count, type
       integer(c_int), value :: nto, nfrom
       integer(c_int), dimension(*), intent(in) :: to, from

@@ -6,10 +6,11 @@
     hiroba.barrier()                # now all ranks read what all have written
 
 The job starts when the first name of this module is used, so that hirobacc, which is a part of the package, needs no
-NumPy and starts none. It imports nothing but sys, because the interpreter may be executed again (preload.py)."""
+NumPy and starts none. It imports only what is built in, because the interpreter may be executed again (preload.py)."""
 
 from __future__ import annotations
 
+import _thread
 import sys
 
 TYPE_CHECKING = False
@@ -27,13 +28,17 @@ if TYPE_CHECKING:
     from hiroba.parallel import *  # noqa: F403
     from hiroba.solvers import *  # noqa: F403
     from hiroba.tasks import *  # noqa: F403
+    from hiroba.turns import *  # noqa: F403
     from hiroba.whole import *  # noqa: F403
 
 __version__ = "0.2.0"  # that of the library, which is compared at the start
 
-MODULES = ("job", "arrays", "parallel", "collectives", "whole", "fourier", "tasks", "files", "linear", "solvers", "mpi")
+FIRST = ("job", "turns", "arrays", "parallel", "collectives", "whole", "fourier")
+MODULES = (*FIRST, "tasks", "files", "linear", "solvers", "mpi")
 OTHER_NAMES = dict.fromkeys(("from_file", "open", "memmap"), "hiroba.load(path)")  # that programs may try
 OTHER = ("commands", "compiler", "devices", "notebook", "preload", "report")  # parts of the package that start no job
+
+starting = _thread.RLock()
 
 
 if not TYPE_CHECKING:  # for which names that are not there are errors
@@ -48,15 +53,16 @@ if not TYPE_CHECKING:  # for which names that are not there are errors
 
 
 def start() -> None:
-    """Starts the job, and takes the names of the modules over."""
+    """Starts the job, and takes the names of the modules over. Threads that use a first name at once wait for one."""
     import importlib
 
-    names: list[str] = []
-    for module in MODULES:
-        part = importlib.import_module(f"hiroba.{module}")
-        globals().update({each: getattr(part, each) for each in part.__all__})
-        names += part.__all__
-    globals()["__all__"] = names
+    with starting:
+        names: list[str] = []
+        for module in MODULES:
+            part = importlib.import_module(f"hiroba.{module}")
+            globals().update({each: getattr(part, each) for each in part.__all__})
+            names += part.__all__
+        globals()["__all__"] = names
 
 
 def instead_of(name: str) -> str:

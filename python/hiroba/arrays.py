@@ -24,6 +24,7 @@ from hiroba.job import library
 from hiroba.library import Error, Range, Statistics
 from hiroba.places import calling_place
 from hiroba.requests import Request
+from hiroba.turns import in_turn
 from hiroba.watch import watch, watch_assignment
 
 if TYPE_CHECKING:  # which takes as long to import as all that is here
@@ -81,8 +82,7 @@ class Array(Base):
 
         Errors: ValueError if there is no such rank; Error if the array is in private memory, or a view of a shared one
         that has neither slices nor rows of its ranks, as a diagonal if columns are divided."""
-        owner = job.rank if rank is None else rank
-        return table.part_of(self, table.of(self, "box"), job.known_rank(owner, f"box({rank!r})"))
+        return table.part_of(self, job.rank if rank is None else job.known_rank(rank, f"box({rank!r})"))
 
     @property
     def local(self) -> Array:
@@ -100,14 +100,10 @@ class Array(Base):
         rank's, if the width is 1.
 
         Errors: ValueError for a width that is negative, or no integer; else as of box()."""
-        if not isinstance(width, SupportsIndex) or width.__index__() < 0:
+        number = job.index_of(width)
+        if number is None or number < 0:
             raise ValueError(f"halo({width!r}): an integer of 0 or more")
-        box = self.box()
-        if any(each.start == each.stop for each in box):
-            return self[box]
-        axes = zip(box, self.shape, strict=True)
-        wide = (slice(max(each.start - width, 0), min(each.stop + width, n)) for each, n in axes)
-        return self[tuple(wide)]
+        return self[table.part_of(self, job.rank, number)]
 
     def home(self, index: SupportsIndex | Sequence[int]) -> int:
         """The rank that has an element: `index` has a number for each axis.
@@ -145,7 +141,8 @@ class Array(Base):
         integers; Error if this is a view, or in private memory."""
         array = self._whole("redistribute")
         div, count = division(array.shape, split, on, "redistribute")
-        library.sms_redistribute_on(array.address, (ctypes.c_int * (len(div) + 1))(*div, -1), on, count)
+        table.parts.clear()
+        in_turn(library.sms_redistribute_on, array.address, (ctypes.c_int * (len(div) + 1))(*div, -1), on, count)
         Epoch.begin()
 
     def free(self) -> None:
@@ -154,7 +151,7 @@ class Array(Base):
         Errors: Error if this is a view, or in private memory."""
         array = self._whole("free")
         forget(array)
-        library.sms_free(array.address)
+        in_turn(library.sms_free, array.address)
         Epoch.step()
 
     def stats(self) -> dict[str, int]:
@@ -262,6 +259,17 @@ if job.size > 1:
         setattr(Array, each_name, with_out(each_name))
 for each_name in ("flat", "real", "imag"):
     setattr(Array, each_name, assigned(each_name))
+
+
+def hint(error: BaseException) -> str:
+    """Of `A = A + 1`, after which `A.local` is an attribute that numpy.ndarray has not."""
+    value, name = getattr(error, "obj", None), getattr(error, "name", None)
+    if not isinstance(value, (np.ndarray, np.generic)) or isinstance(value, Array) or name not in vars(Array):
+        return ""
+    return f"{table.about_private(value)}. `A = A + 1` makes such an array; `A.local[...] += 1` changes the shared one"
+
+
+job.hints.append(hint)
 
 
 class FreedArray(Base):
@@ -382,7 +390,8 @@ def zeros(
     div, count = division(lengths, split, on, "zeros")
     place, dim = calling_place(), table.folded(lengths)
     c_dim, c_div = (ctypes.c_int64 * (len(dim) + 1))(*dim, -1), (ctypes.c_int64 * (len(dim) + 1))(*div, -1)
-    address = library.sms_mapalloc_large_at(c_dim, c_div, kind.itemsize, on, count, place.encode())
+    words = (c_dim, c_div, kind.itemsize, on, count, place.encode())
+    address = in_turn(library.sms_mapalloc_large_at, *words)
     Epoch.step()
     if name:
         library.sms_name(address, name.encode())

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hiroba import table
+from hiroba import table, watch
 from hiroba.arrays import Array, view_at
 from hiroba.epochs import Epoch
 from hiroba.job import known_rank, library, rank, size, stand_at
@@ -24,6 +24,7 @@ from hiroba.library import INT, LONG, POINTER, Handle, declare
 from hiroba.places import calling_place
 from hiroba.requests import Request
 from hiroba.table import address_of
+from hiroba.turns import in_turn
 
 __all__ = [
     "allgather",
@@ -60,6 +61,7 @@ TYPES = {
         ("?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8", "longdouble", "c8", "c16", "clongdouble")
     )
 }
+LOGICAL = ("land", "lor")
 ALL = None  # HIROBA_ALL
 
 # The arguments before team and request.
@@ -91,14 +93,14 @@ class Operation(NamedTuple):
 
     def run(self) -> Any:
         stand_at(calling_place())
-        getattr(library, f"hiroba_{self.name}")(*self.words, ALL)
+        in_turn(getattr(library, f"hiroba_{self.name}"), *self.words, ALL)
         Epoch.step()
         return self.result()
 
     def start(self) -> Request:
         stand_at(calling_place())
         handle = Handle()
-        getattr(library, f"hiroba_i{self.name}")(*self.words, ALL, ctypes.byref(handle))
+        in_turn(getattr(library, f"hiroba_i{self.name}"), *self.words, ALL, ctypes.byref(handle))
         return Request(handle, self.used, self.result)
 
 
@@ -131,6 +133,8 @@ def type_of(dtype: np.dtype) -> int:
 
 def given(value: Any) -> np.ndarray:
     """The value as contiguous memory."""
+    if watch.suspects:
+        watch.is_meant(value)
     out = np.ascontiguousarray(value) if np.ndim(value) else np.asarray(value)
     if out.dtype.hasobject or out.dtype.itemsize == 0:
         raise TypeError(
@@ -150,6 +154,8 @@ def combine(name: str, value: Any, op: str, *more: int) -> Operation:
     have = given(int(value) if isinstance(value, bool) and op in ("sum", "prod") else value)
     have = have.astype(have.dtype.newbyteorder("="), copy=False)
     function, number = operator_of(op, have.dtype)
+    if op in LOGICAL:  # 0 or 1 also where a rank has nothing to combine its value with
+        have = function(have, have).astype(have.dtype)
     if number is None:
         return combine_here(name, value, have, function, *more)
     out = np.zeros(have.shape, have.dtype)

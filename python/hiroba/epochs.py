@@ -4,8 +4,10 @@ is in a lock or a task, which order its writes."""
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 from hiroba.job import library
+from hiroba.turns import in_turn
 
 __all__ = ["barrier"]
 
@@ -14,11 +16,14 @@ class Epoch:
     """What has happened since the start of the job."""
 
     barriers = 0
+    ends: list[Callable[[], None]] = []  # noqa: RUF012 (functions that each barrier calls)
     steps = 0  # since the last barrier: other calls by which ranks may have waited for each other
 
     @classmethod
     def begin(cls) -> None:
         """After a barrier."""
+        for each in cls.ends:
+            each()
         cls.barriers += 1
         cls.steps = 0
 
@@ -43,5 +48,5 @@ ordered = Ordered()
 
 def barrier() -> None:
     """Every rank reads after it what any rank has written before it. Collective."""
-    library.sms_barrier()
+    in_turn(library.sms_barrier)
     Epoch.begin()

@@ -3,11 +3,13 @@ rank 0 finds wrong with a file all ranks raise."""
 
 from __future__ import annotations
 
+import ast
+import functools
 import itertools
 import math
 import os
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["load", "save"]
 
+MOST_HEADER = 1 << 20  # bytes: names of thousands of fields
 HDF5, ZARR = (".h5", ".hdf5"), ".zarr"
 
 
@@ -66,15 +69,52 @@ def path_of(path: str | os.PathLike[str], call: str) -> pathlib.Path:
 
 def header(file: pathlib.Path) -> tuple[Any, ...]:
     with file.open("rb") as opened:
-        version = np.lib.format.read_magic(opened)
-        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, fortran, dtype = read(opened)
+        shape, fortran, dtype = READERS[read_version(opened, file)](opened)
         if dtype.hasobject:
             raise TypeError(f"{file} has Python objects (type {dtype}); a shared array has none")
         needs, has = opened.tell() + math.prod(shape) * dtype.itemsize, file.stat().st_size
         if has < needs:  # so ranks that have nothing of it would not notice
             raise ValueError(f"{file} has {has} bytes, and {needs} by its header: it was cut off, or not written whole")
         return shape, np.lib.format.dtype_to_descr(dtype), fortran, opened.tell()
+
+
+def read_version(opened: BinaryIO, file: pathlib.Path) -> tuple[int, int]:
+    version = np.lib.format.read_magic(opened)
+    if version not in READERS:
+        known = ", ".join(f"{major}.{minor}" for major, minor in READERS)
+        raise ValueError(f"{file} has version {version[0]}.{version[1]} of the format .npy; load() reads {known}")
+    return version
+
+
+def read_header_3_0(opened: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype]:
+    """As version 2.0, but of UTF-8, which names of fields outside Latin-1 need. NumPy has no function for it that
+    programs may call."""
+    length = int.from_bytes(opened.read(4), "little")
+    text = opened.read(length)
+    if len(text) < length or length > MOST_HEADER:
+        raise ValueError(f"a header of {length} bytes, of which {len(text)} are there; at most {MOST_HEADER}")
+    about = ast.literal_eval(text.decode())
+    return about["shape"], about["fortran_order"], np.lib.format.descr_to_dtype(about["descr"])
+
+
+def write_header(opened: BinaryIO, about: dict[str, Any]) -> None:
+    try:
+        np.lib.format.write_array_header_2_0(opened, about)
+        return
+    except UnicodeEncodeError:  # before it has written anything
+        pass
+    text = repr(about).encode()
+    before = len(np.lib.format.magic(3, 0)) + 4
+    text += b" " * (-(before + len(text) + 1) % np.lib.format.ARRAY_ALIGN) + b"\n"
+    opened.write(np.lib.format.magic(3, 0) + len(text).to_bytes(4, "little") + text)
+
+
+NUMPY: Any = np.lib.format  # whose types lack max_header_size
+READERS: dict[tuple[int, int], Callable[[BinaryIO], tuple[tuple[int, ...], bool, np.dtype]]] = {
+    (1, 0): functools.partial(NUMPY.read_array_header_1_0, max_header_size=MOST_HEADER),
+    (2, 0): functools.partial(NUMPY.read_array_header_2_0, max_header_size=MOST_HEADER),
+    (3, 0): read_header_3_0,
+}
 
 
 def save(path: str | os.PathLike[str], array: Array, dataset: str = "data") -> None:
@@ -107,7 +147,7 @@ def begin(file: pathlib.Path, array: Array) -> int:
     """Writes the header, and gives the file its length; returns where the elements begin."""
     about = {"descr": np.lib.format.dtype_to_descr(array.dtype), "fortran_order": False, "shape": array.shape}
     with file.open("wb") as opened:
-        np.lib.format.write_array_header_2_0(opened, about)
+        write_header(opened, about)
         offset = opened.tell()
         opened.truncate(offset + array.nbytes)
     return offset

@@ -22,6 +22,7 @@ from hiroba.epochs import barrier
 from hiroba.library import INT, LONG, POINTER, TEXT, Error, declare, load_beside
 from hiroba.parallel import prange
 from hiroba.places import calling_place
+from hiroba.turns import in_turn
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
@@ -67,7 +68,7 @@ def sparse() -> ctypes.CDLL:
 
 def call(name: str, *words: Any) -> Any:
     job.stand_at(calling_place())
-    return getattr(sparse(), name)(*words)
+    return in_turn(getattr(sparse(), name), *words)
 
 
 def called_back(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -88,7 +89,7 @@ class Operator:
     each of which has consecutive ones, and so are the elements of its vectors."""
 
     def __init__(self, handle: int) -> None:
-        facts = call("hiroba_linop_look", handle)
+        facts = sparse().hiroba_linop_look(handle)
         self._handle: int | None = handle
         self._counts = allgather(facts.count).tolist()  # rows of each rank
         self.shape = (facts.rows, facts.rows)
@@ -108,7 +109,7 @@ class Operator:
         """Of a matrix: entries; those stored by this rank, with zeros; elements fetched in each product; the format.
 
         Errors: Error if the operator was freed."""
-        got = call("hiroba_linop_look", self.handle)
+        got = sparse().hiroba_linop_look(self.handle)
         out: dict[str, Any] = {name: getattr(got, name) for name in ("entries", "stored", "fetched")}
         return out | {"format": list(FORMATS)[got.format]}
 

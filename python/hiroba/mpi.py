@@ -6,6 +6,7 @@ from typing import Any
 
 from hiroba.job import library
 from hiroba.library import POINTER, declare
+from hiroba.turns import in_turn
 
 __all__ = ["mpi_comm"]
 
@@ -21,5 +22,5 @@ def mpi_comm() -> Any:
 
     declare(library, {"hiroba_copy_communicator": (None, POINTER, POINTER)})
     out = MPI.Intracomm()
-    library.hiroba_copy_communicator(MPI._addressof(out), MPI._sizeof(MPI.Comm))
+    in_turn(library.hiroba_copy_communicator, MPI._addressof(out), MPI._sizeof(MPI.Comm))
     return out

@@ -40,7 +40,8 @@ class Lock:
     reads what was written by those that have held it before."""
 
     def __init__(self, number: int, take: str, give: str) -> None:
-        if not isinstance(number, SupportsIndex) or not 0 <= number.__index__() < LOCKS:
+        known = job.index_of(number)
+        if known is None or not 0 <= known < LOCKS:
             raise ValueError(f"lock {number!r}; there are 0..{LOCKS - 1}")
         self._number, self._take, self._give = number, getattr(library, take), getattr(library, give)
 

@@ -61,6 +61,9 @@ def folded(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 arrays: list[Shared] = []  # sorted by address
+# Slices by address, shape and strides of a view, rank and width: programs ask for the same ones in each step.
+parts: dict[tuple[int, tuple[int, ...], tuple[int, ...], int, int], tuple[slice, ...]] = {}
+MOST_PARTS = 4096
 
 
 def address_of(view: np.ndarray) -> int:
@@ -87,6 +90,7 @@ def add(array: Shared) -> None:
 
 def remove(array: Shared) -> None:
     arrays.remove(array)
+    parts.clear()
 
 
 def at(address: int) -> Shared | None:
@@ -99,11 +103,16 @@ def at(address: int) -> Shared | None:
 def of(view: np.ndarray, call: str) -> Shared:
     found = at(address_of(view)) if isinstance(view, np.ndarray) else None
     if found is None:
-        raise Error(
-            f"{call}: this {type(view).__name__} is in the private memory of the rank, as lists, copies, results of "
-            "arithmetic and of indices that are lists are; hiroba.array() makes a shared array of it"
-        )
+        raise Error(f"{call}: {about_private(view)}")
     return found
+
+
+def about_private(value: object) -> str:
+    """What to say of what is not shared, and should be."""
+    return (
+        f"this {type(value).__name__} is in the private memory of the rank, as lists, copies, what np.zeros_like() "
+        "makes, and results of arithmetic and of indices that are lists are; hiroba.array() makes a shared array of it"
+    )
 
 
 def runs_if_box(view: np.ndarray, array: Shared) -> list[boxes.Run] | None:
@@ -114,8 +123,23 @@ def place_in(array: Shared, view: np.ndarray) -> boxes.View:
     return boxes.View(address_of(view) - array.address, view.shape, view.strides)
 
 
-def part_of(view: np.ndarray, array: Shared, rank: int) -> tuple[slice, ...]:
-    """The slices of a view that hold the elements of a rank; if it is no box of the array, the rows of a rank."""
+def part_of(view: np.ndarray, rank: int, width: int = 0) -> tuple[slice, ...]:
+    """The slices of a view that hold the elements of a rank, if it has some with those at most `width` away."""
+    key = (address_of(view), view.shape, view.strides, rank, width)
+    if (found := parts.get(key)) is not None:
+        return found
+    box = own_part(view, of(view, "box"), rank)
+    if not any(each.start == each.stop for each in box):
+        axes = zip(box, view.shape, strict=True)
+        box = tuple(slice(max(each.start - width, 0), min(each.stop + width, n)) for each, n in axes)
+    if len(parts) >= MOST_PARTS:
+        parts.clear()
+    parts[key] = box
+    return box
+
+
+def own_part(view: np.ndarray, array: Shared, rank: int) -> tuple[slice, ...]:
+    """If the view is no box of the array, the rows of a rank."""
     low, length = array.box(rank)
     runs = runs_if_box(view, array)
     if runs is not None:

@@ -16,6 +16,8 @@ from hiroba.job import library
 from hiroba.library import INT, POINTER, SECTION_DIMS, TEXT, Section, declare
 from hiroba.places import calling_place
 from hiroba.table import address_of
+from hiroba.turns import in_turn
+from hiroba.turns import task as this_thread
 
 __all__ = ["task", "taskwait"]
 
@@ -64,12 +66,14 @@ labels: dict[tuple[str, str], Label] = {}  # they live as long as the program
 def run(number: int) -> None:
     """Called by the thread that runs the task."""
     ordered.depth += 1
+    this_thread.depth += 1
     try:
         bodies.pop(number)()
     except BaseException as error:
         job.fail_with(error)
     finally:
         ordered.depth -= 1
+        this_thread.depth -= 1
 
 
 def section_of(view: np.ndarray) -> Section:
@@ -131,6 +135,6 @@ def task(
 
 def taskwait() -> None:
     """Waits until all tasks of all ranks have ended; shared memory is then as after barrier(). Collective."""
-    library.hiroba_taskwait_at(calling_place().encode())
+    in_turn(library.hiroba_taskwait_at, calling_place().encode())
     bodies.clear()
     Epoch.begin()

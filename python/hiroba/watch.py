@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+import weakref
 import zlib
 from types import CodeType, FrameType
 from typing import Any
@@ -26,6 +27,9 @@ from hiroba.places import program_frame
 SLOTS = 4096  # for notes, and for lines that there has been a warning about
 MOST_COUNTS = 1 << 16
 MANY = 4  # elements, one by one, are no flag that all ranks set
+
+in_child = False  # of fork(), which is no rank, and may change its memory
+os.register_at_fork(after_in_child=lambda: globals().update(in_child=True))
 
 counts: dict[tuple[CodeType, int, int], int] = {}  # how often a statement has written as many elements
 repeated: dict[tuple[CodeType, int], set[int]] = {}  # elements that two ranks have assigned to, by statement
@@ -53,8 +57,13 @@ def watch(view: np.ndarray) -> None:
     """For an operation in place on a view, which the statement of the caller's caller does."""
     if is_read_only(view):
         return
-    if is_due(sys._getframe(2), view.size) and view.size > 0 and table.at(table.address_of(view)) is not None:
+    frame = sys._getframe(2)
+    if not is_due(frame, view.size) or view.size == 0:
+        return
+    if table.at(table.address_of(view)) is not None:
         compare(view, "", lambda: True)
+    else:
+        suspect(view, np.asarray(view), frame)
 
 
 def watch_assignment(array: np.ndarray, index: Any) -> None:
@@ -63,14 +72,18 @@ def watch_assignment(array: np.ndarray, index: Any) -> None:
         return
     frame = sys._getframe(1)
     chosen = written(np.asarray(array), index if isinstance(index, tuple) else (index,))
-    if chosen is not None:
-        view, lists = chosen
+    if chosen is None:
+        return
+    view, lists = chosen
+    if table.at(table.address_of(view)) is None:
+        suspect(array, view, frame)
+    else:
         compare(view, lists, lambda: view.size > 1 or bool(lists) or is_sum(frame) or is_one_of_many(frame, view))
 
 
 def written(plain: np.ndarray, index: tuple[Any, ...]) -> tuple[np.ndarray, str] | None:
     """A view of what an assignment writes. Of indices that are lists only the first one is in it, and text says how
-    many there are. None if it writes nothing here, or is no valid index."""
+    many there are. None if it writes nothing, or is no valid index."""
     lists = ""
     try:
         if any(isinstance(each, (list, np.ndarray)) for each in index):
@@ -80,8 +93,7 @@ def written(plain: np.ndarray, index: tuple[Any, ...]) -> tuple[np.ndarray, str]
             lists = " ".join(str(np.shape(each)) for each in index if isinstance(each, (list, np.ndarray)))
             index = tuple(firsts)
         view = plain[(*index, np.newaxis)][..., 0]  # a view also of one element, which must not be read here
-        is_here = view.size > 0 and table.at(table.address_of(view)) is not None
-        return (view, lists) if is_here else None
+        return (view, lists) if view.size > 0 else None
     except (IndexError, TypeError, ValueError):
         return None
 
@@ -116,7 +128,7 @@ def is_one_of_many(frame: FrameType, view: np.ndarray) -> bool:
 def compare(view: np.ndarray, lists: str, is_mistake: Any) -> None:
     """Warns if another rank has written the same elements by the same line in this epoch."""
     frame = program_frame()
-    if frame is None or ordered.depth > 0:
+    if frame is None or ordered.depth > 0 or in_child:
         return
     place = f"{frame.f_code.co_filename}:{frame.f_lineno}"
     address = table.address_of(view)
@@ -148,3 +160,48 @@ def is_first_to_warn(line: int) -> bool:
     """Whether no rank has warned about this line."""
     before = library.hiroba_swap_note(first_slot + 8 * (SLOTS + line % SLOTS), 0, line | 1 << 32)
     return before != line | 1 << 32
+
+
+# ---- private arrays that look like shared ones -----------------------------------------------------------------------
+
+# Those of which this rank has written its part, as the slices of a shared array say, and where.
+suspects: list[tuple[weakref.ref[np.ndarray], str, str, int]] = []
+
+
+def suspect(array: np.ndarray, view: np.ndarray, frame: FrameType) -> None:
+    """After `B = np.zeros_like(A)`, which is private, `B[A.box()] = ...` writes what no other rank sees. It is not made
+    shared, because NumPy's own functions make such arrays, as do programs on one rank or in each step, and shared ones
+    are made by all ranks, and freed by hand. What a collective operation gets is meant so; of the rest the next
+    barrier tells, since others are to see what was written before it."""
+    if in_child:
+        return
+    whole: Any = array
+    while type(whole.base) is type(array):
+        whole = whole.base
+    for each in table.arrays:
+        if each.shape == whole.shape and 0 < view.size < whole.size:
+            box = tuple(slice(at, at + n) for at, n in zip(*each.box(job.rank), strict=True))
+            part = np.asarray(whole)[box]
+            if (table.address_of(part), part.shape) == (table.address_of(view), view.shape):
+                suspects.append((weakref.ref(whole), each.name, frame.f_code.co_filename, frame.f_lineno))
+                return
+
+
+def is_meant(array: object) -> None:
+    """A collective operation gets the array."""
+    suspects[:] = [each for each in suspects if each[0]() is not array]
+
+
+def tell_of_suspects() -> None:
+    for array, name, file, line in suspects:
+        if array() is not None and is_first_to_warn(zlib.crc32(f"{file}:{line}".encode())):
+            text = (
+                f"this writes the part of rank {job.rank}, as array {name} is divided, into an array in private "
+                "memory, as np.zeros_like() and the like make; other ranks do not see it. Use hiroba.zeros(A.shape, "
+                "A.dtype), or np.zeros(A.shape) for an array of this rank only"
+            )
+            warnings.warn_explicit(text, RuntimeWarning, file, line)
+    suspects.clear()
+
+
+Epoch.ends.append(tell_of_suspects)

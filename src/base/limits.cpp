@@ -50,6 +50,11 @@ std::string explain_error(int error) {
   return words;
 }
 
+uint64_t address_limit() {
+  const rlim_t limit = limit_of(RLIMIT_AS);
+  return limit == RLIM_INFINITY ? UINT64_MAX : limit;
+}
+
 std::string locked_memory_limit() {
   const rlim_t most = limit_of(RLIMIT_MEMLOCK);
   return most == RLIM_INFINITY ? "unlimited" : show_bytes(most);

@@ -13,6 +13,9 @@ namespace hiroba {
 // -n is 1024".
 [[HIROBA_SHOWN]] std::string explain_error(int error);
 
+// Returns ulimit -v in bytes; UINT64_MAX if there is none.
+uint64_t address_limit();
+
 // Returns ulimit -l as text: "64 KiB", "unlimited".
 std::string locked_memory_limit();
 

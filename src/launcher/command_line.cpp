@@ -57,9 +57,9 @@ constexpr const char* footer =
 All words after PROGRAM are arguments of the program. hirobarun searches a PROGRAM without a folder in this
 folder first, then in PATH. A program that is linked with MPI is started by that MPI's mpirun, with transport
 mpi. Rank 0 reads standard input; the others find its end. The exit status is that of the first rank that
-failed, 128 + the signal's number if it was killed. Ctrl-C prints where every rank is and ends them all, within
-3 s; a second one kills them at once. So do SIGTERM, SIGHUP and SIGQUIT. SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU and
-others are passed on to the ranks; Ctrl-Z stops the job.
+failed, 128 + the signal's number if it was killed. Ctrl-C prints where every rank is and asks them to end, for
+which they have 30 s (--grace); a second one kills them at once. So do SIGTERM, SIGHUP and SIGQUIT. SIGUSR1,
+SIGUSR2, SIGALRM, SIGXCPU and others are passed on to the ranks; Ctrl-Z stops the job.
 `hiroba info` shows this machine and the present value of every runtime option.)";
 
 // Breaks a text at spaces so that CLI11's right-hand column stays within help_width.
@@ -280,9 +280,11 @@ Status check(const Words& words, Launch& out) {
   }
   Options options;
   HIROBA_TRY(Options::from_environment(options));
-  out.still = options.number("still");
-  for (const Setting& setting : out.settings)
+  out.still = options.number("still"), out.grace = options.number("grace");
+  for (const Setting& setting : out.settings) {
     if (setting.variable == "HIROBA_STILL") out.still = std::strtod(setting.value.c_str(), nullptr);
+    if (setting.variable == "HIROBA_GRACE") out.grace = std::strtod(setting.value.c_str(), nullptr);
+  }
   if (out.program.empty())
     return Status::error("no program given: write hirobarun -n 4 PROGRAM (hirobarun --help describes the options)");
   return {};

@@ -28,6 +28,7 @@ struct Launch {
   Binding bind;
   bool report_bindings = false;
   bool tag = false;
+  double grace = 30;                 // seconds from a signal that asks the job to end to SIGKILL
   double still = 30;                 // seconds after which a job that does not advance is reported; 0: never
   std::vector<Setting> settings;     // runtime options given on the command line
   std::vector<std::string> program;  // and its arguments

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/energy/meter.hpp"
+#include "base/limits.hpp"
 #include "base/tables/options.hpp"
 #include "launcher/execute.hpp"
 #include "launcher/info.hpp"
@@ -16,6 +17,13 @@
 #include "launcher/top/top.hpp"
 
 namespace {
+
+// Returns the status of a command whose output may still be unwritten.
+int after_output(int status) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  std::fprintf(stderr, "hiroba: cannot write the output (%s)\n", hiroba::explain_error(errno).c_str());
+  return 1;
+}
 
 struct InfoWords {
   bool options_markdown = false;
@@ -155,7 +163,9 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return run(argc, argv);
+    hiroba::open_standard_descriptors(O_RDONLY);  // a write to one that was closed fails as before
+    const int status = run(argc, argv);
+    return status == 0 ? after_output(status) : status;
   } catch (const std::exception& unexpected) {  // an error in the declaration of the options
     std::fprintf(stderr, "hiroba: %s\n", unexpected.what());
     return 1;

@@ -20,14 +20,6 @@ namespace {
 
 int refuse_with(const Refusal& refusal) { return refuse(refusal.why, refusal.exit_status); }
 
-// Opens closed standard descriptors: else another descriptor would get the number, and the program's output.
-void open_standard_descriptors() {
-  int fd;
-  do fd = open("/dev/null", O_RDWR);
-  while (fd >= 0 && fd <= STDERR_FILENO);
-  if (fd >= 0) close(fd);
-}
-
 // Binds each rank of this machine; reports the bindings if requested.
 Status place_ranks(const Launch& wish, const Machine& machine, std::vector<RankPlaces>& out) {
   HIROBA_TRY(bind_ranks(machine.core_list(), wish.bind, wish.ranks, threads_per_rank(), out));
@@ -95,7 +87,7 @@ int launch(Launch wish) {
 }  // namespace hiroba
 
 int main(int argc, char** argv) {
-  hiroba::open_standard_descriptors();
+  hiroba::open_standard_descriptors(O_RDWR);
   hiroba::Launch wish;
   const std::optional<int> end = hiroba::parse_command_line(argc, argv, wish);
   return end ? *end : hiroba::launch(wish);

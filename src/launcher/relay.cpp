@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,6 +22,7 @@
 #include "base/tables/wires.hpp"
 #include "base/thread.hpp"
 #include "launcher/execute.hpp"
+#include "launcher/input/lent_input.hpp"
 #include "launcher/processes.hpp"
 #include "launcher/report/report.hpp"
 #include "launcher/signals.hpp"
@@ -98,11 +101,19 @@ Status choose_mpi(const Launch& launch, const Mpi*& mpi) {
 // repeated signal, as from timeout, for a request to end at once, and MPICH's ends with status 0 when a signal ends it.
 class Behind {
  public:
+  explicit Behind(double grace) : grace_(grace) {}
   Status start() { return take_signals(signals_); }
 
   // `local`: the ranks are on this machine, so this process signals them itself: a signal that mpirun does not know
   // ends it.
   void describe(bool local, bool with_hydra) { local_ = local, with_hydra_ = with_hydra; }
+
+  // Lends the input to guard, which runs rank 0 on this machine. Returns false if mpirun has to pass it on.
+  bool lends_input() {
+    if (!input_.start()) return false;
+    setenv("GUARD_INPUT_NAME", input_.name().c_str(), 1);
+    return true;
+  }
 
   // Returns true in the child, or if there is none, and this process has to execute mpirun.
   bool becomes_mpirun() {
@@ -113,6 +124,8 @@ class Behind {
       prctl(PR_SET_PDEATHSIG, SIGTERM);
       if (getppid() != parent) _exit(cannot_start);
     }
+    if (input_.fd() >= 0)
+      if (const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC); nothing >= 0) dup2(nothing, STDIN_FILENO);
     // Open MPI's mpirun is asked later than the ranks, and keys of the terminal would reach it at once.
     for (const int signal : stop_signals)
       if (!with_hydra_ && !signals_.apart && signal != SIGTERM) sigaddset(&signals_.before, signal);
@@ -122,9 +135,10 @@ class Behind {
 
   int wait() {
     for (;;) {
-      pollfd source = {signals_.fd, POLLIN, 0};
-      const int ready = poll(&source, 1, milliseconds_left_);
+      std::array<pollfd, 2> sources = {pollfd{signals_.fd, POLLIN, 0}, pollfd{input_.fd(), POLLIN, 0}};
+      const int ready = poll(sources.data(), sources.size(), milliseconds_left_);
       if (ready == 0) end_mpirun();
+      if (ready > 0 && sources[1].revents != 0) input_.lend();
       signalfd_siginfo info;
       if (ready <= 0 || read(signals_.fd, &info, sizeof info) != sizeof info) continue;
       int status = 0;
@@ -142,7 +156,7 @@ class Behind {
       const StopRequests::Request request = stops_.take(signal);
       if (request == StopRequests::Request::same) return;
       if (request == StopRequests::Request::first && !with_hydra_ && signal_launched(signal)) {
-        milliseconds_left_ = stop_seconds * 1000;
+        milliseconds_left_ = static_cast<int>(std::min(grace_ * 1000, double{INT_MAX}));
         return;
       }
       if (!with_hydra_) return end_mpirun();
@@ -176,7 +190,9 @@ class Behind {
 
   Signals signals_;
   StopRequests stops_;
+  LentInput input_;
   pid_t child_ = -1;
+  const double grace_;  // seconds
   bool local_ = false, with_hydra_ = false, suspended_ = false;
   int milliseconds_left_ = -1;  // for ranks that have been asked to end; -1: no wait
 };
@@ -328,14 +344,15 @@ Refusal become_mpirun(const Launch& wish, const std::string& report) {
   if (launch.nodes > 1) setenv("HIROBA_NODES", std::to_string(launch.nodes).c_str(), 1);
   if (!launch.hosts.empty()) reach_by_agent(launch, with_hydra, options);
   if (!report.empty()) expect_report(report);
-  Behind behind;
+  Behind behind(launch.grace);
   const Status started = behind.start();
   if (!started.ok()) return {started, cannot_start};
   behind.describe(launch.hosts.empty(), with_hydra);
   Words words = with_hydra ? mpich_words(launch) : openmpi_words(launch);
   words.insert(words.begin(), mpirun_of(*mpi));
   words.insert(words.end(), {"-n", std::to_string(launch.ranks)});
-  if (with_hydra && !guard().empty()) words.push_back(guard());
+  const bool lends = !with_hydra && !guard().empty() && launch.hosts.empty() && behind.lends_input();
+  if (lends || (with_hydra && !guard().empty())) words.push_back(guard());
   words.insert(words.end(), launch.program.begin(), launch.program.end());
   if (with_hydra && !guard().empty() && launch.hosts.empty()) hand_input_to_guard();
   if (!behind.becomes_mpirun()) _exit(finish_report(report, behind.wait()));

@@ -20,8 +20,8 @@ namespace hiroba {
 // The user's requests to end the job.
 inline constexpr std::array stop_signals = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
-// Time from a signal that asks the ranks to end to SIGKILL: a program may need to save its state.
-inline constexpr int stop_seconds = 3;
+// Time from a request to the daemons of an MPI, which remove their files, to SIGKILL.
+inline constexpr int daemon_seconds = 3;
 
 struct Signals {
   int fd = -1;         // becomes readable (signalfd, close-on-exec)

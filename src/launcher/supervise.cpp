@@ -20,12 +20,13 @@ using std::chrono::milliseconds;
 constexpr int tick_milliseconds = 100;                               // interval of reads of the board
 constexpr milliseconds failure_grace{1000};                          // from SIGTERM to SIGKILL after a rank has failed
 constexpr milliseconds leaving_grace{(leaving_seconds + 5) * 1000};  // if a rank that leaves does not end itself
-constexpr milliseconds stop_grace{stop_seconds * 1000};              // after a signal by the user
-constexpr milliseconds unkillable_after{2000};                       // from SIGKILL to the end of the wait
-constexpr milliseconds abort_grace{1000};    // from the report of an error to the end of the rank that made it
-constexpr milliseconds leftover_grace{300};  // for processes that end by themselves after their rank
-constexpr milliseconds flush_grace{1000};    // for the reader of the output, after a signal by the user
-constexpr int stop_exit_base = 128;          // as in shells: 128 + signal
+constexpr double most_grace = 1e9;                                   // seconds
+constexpr milliseconds told_after{3000};        // from a signal by the user to a message about ranks that still run
+constexpr milliseconds unkillable_after{2000};  // from SIGKILL to the end of the wait
+constexpr milliseconds abort_grace{1000};       // from the report of an error to the end of the rank that made it
+constexpr milliseconds leftover_grace{300};     // for processes that end by themselves after their rank
+constexpr milliseconds flush_grace{1000};       // for the reader of the output, after a signal by the user
+constexpr int stop_exit_base = 128;             // as in shells: 128 + signal
 
 }  // namespace
 
@@ -35,6 +36,7 @@ Supervisor::Supervisor(const std::vector<Rank>& ranks, const Signals& signals, B
       forwarder_(ranks, launch.tag),
       alive_(static_cast<int>(ranks.size())),
       memory_at_start_(memory_state()),
+      stop_grace_(static_cast<int64_t>(std::min(launch.grace, most_grace) * 1000)),
       stillness_(launch.still) {
   for (const Rank& rank : ranks) members_.push_back({rank.pid});
 }
@@ -90,7 +92,7 @@ void Supervisor::on_stop_signal(int signal, bool ranks_have_it) {
   const std::string where = whereabouts(board_, alive());
   if (!where.empty())
     forwarder_.message(format("ended by signal %d (%s): %s", signal, strsignal(signal), where.c_str()));
-  ask_to_end(ranks_have_it ? 0 : signal, stop_grace);
+  ask_to_end(ranks_have_it ? 0 : signal, stop_grace_);
 }
 
 void Supervisor::reap() {
@@ -227,8 +229,10 @@ void Supervisor::fail(int exit_status, const std::string& message) {
 
 void Supervisor::ask_to_end(int signal, milliseconds grace) {
   state_ = State::asked;
-  due_ = Clock::now() + grace;
-  if (signal != 0) signal_descendants(signal);
+  asked_ = Clock::now(), due_ = asked_ + grace;
+  if (signal == 0) return;
+  signal_descendants(signal);
+  signal_descendants(SIGCONT);  // a stopped process gets it then
 }
 
 void Supervisor::kill_all() {
@@ -238,19 +242,35 @@ void Supervisor::kill_all() {
 }
 
 void Supervisor::end_what_is_due() {
+  if (alive_ == 0) return;                                    // the last rank has ended just now
   if (state_ == State::killing) signal_descendants(SIGKILL);  // also processes that were forked since
+  if (state_ == State::asked) tell_of_grace();
   if (state_ == State::running || Clock::now() < due_) return;
   if (state_ == State::asked) {
     if (stops_.signal() == 0 && some_leave() && Clock::now() < due_ + leaving_grace) return;
     if (stops_.signal() != 0)
       forwarder_.message(format("killing rank %s, still running %g s after signal %d (%s)", ranks_alive().c_str(),
-                                stop_grace.count() / 1000.0, stops_.signal(), strsignal(stops_.signal())));
+                                static_cast<double>(stop_grace_.count()) / 1000.0, stops_.signal(),
+                                strsignal(stops_.signal())));
     kill_all();
   } else {
     forwarder_.message(format("rank %s cannot be killed: the kernel holds it (see ps -o pid,wchan); giving up",
                               ranks_alive().c_str()));
     gave_up_ = true;
   }
+}
+
+// Tells a user who waits after Ctrl-C why the job has not ended, once.
+void Supervisor::tell_of_grace() {
+  const Clock::time_point now = Clock::now();
+  if (told_of_grace_ || stops_.signal() == 0 || now < asked_ + told_after || due_ < now + milliseconds(1000)) return;
+  told_of_grace_ = true;
+  const double left = std::chrono::duration<double>(due_ - now).count();
+  forwarder_.message(
+      format("still running %.0f s after signal %d (%s): rank %s; killed in %.0f s (option grace), or at "
+             "once by another signal",
+             std::chrono::duration<double>(now - asked_).count(), stops_.signal(), strsignal(stops_.signal()),
+             ranks_alive().c_str(), left));
 }
 
 std::string Supervisor::ranks_alive() const {

@@ -58,6 +58,7 @@ class Supervisor {
   void ask_to_end(int signal, std::chrono::milliseconds grace);
   void kill_all();
   void end_what_is_due();
+  void tell_of_grace();
   void end_leftovers();
   void flush();
   std::string ranks_alive() const;
@@ -68,13 +69,14 @@ class Supervisor {
   std::vector<Member> members_;
   int alive_;
   MemoryState memory_at_start_;
+  const std::chrono::milliseconds stop_grace_;  // after a signal by the user
 
   State state_ = State::running;
   int exit_status_ = 0;
   StopRequests stops_;
   std::set<int> passed_on_;  // signals
-  bool gave_up_ = false;
-  Clock::time_point due_, aborting_since_;
+  bool gave_up_ = false, told_of_grace_ = false;
+  Clock::time_point asked_, due_, aborting_since_;
   bool aborting_seen_ = false;
   Stillness stillness_;
 };

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstdlib>
 
@@ -137,6 +138,37 @@ Status start_cache(MemoryParts& p, const Options& options) {
   return {};
 }
 
+// Returns about how many addresses a process of this job needs: those of the job, which the transport maps once more,
+// tables and copies of pages if there are other nodes, and those of the program and its libraries.
+uint64_t addresses_needed(const Layout& layout) {
+  constexpr uint64_t program = uint64_t{1} << 30;
+  return 2 * RankMemory::end_of(layout) + (layout.nnodes > 1 ? 3 : 0) * layout.space + program;
+}
+
+// Adds to an error that the limit of addresses (ulimit -v) may have caused what to do: the largest option space for
+// which it is enough, or, if there is none, that only another limit helps.
+Status with_limit(const MemoryParts& p, const Options& options, Status status) {
+  const uint64_t limit = address_limit();
+  if (status.ok() || p.layout.space == 0 || addresses_needed(p.layout) <= limit) return status;
+  const char* const text = status.message().c_str();
+  Layout layout = p.layout;
+  const auto fits = [&] {
+    return Heap::part_size(options, layout.nranks, layout.space, layout.heap_bytes).ok() &&
+           addresses_needed(layout) <= limit;
+  };
+  for (layout.space = std::bit_floor(p.layout.space); layout.space >= Space::least; layout.space /= 2)
+    if (fits()) return Status::error("%s; it is enough for --space %luM", text, layout.space >> 20);
+  layout.space = Space::least, layout.heap_bytes = 0;
+  const uint64_t least = addresses_needed(layout);
+  if (least <= limit)
+    return Status::error("%s; it is enough without option heap=%s, and a smaller option space", text,
+                         options.text("heap").c_str());
+  return Status::error(
+      "%s; each process of a job of %d rank%s needs some %s, with the smallest option space, too: raise "
+      "the limit (ulimit -v unlimited, or in the settings of the batch system), or start fewer ranks",
+      text, layout.nranks, layout.nranks == 1 ? "" : "s", show_bytes(least).c_str());
+}
+
 Status join(MemoryParts& p, const Options& options, const std::function<Status(Transport&, const Job&)>& listen) {
   const KeptSignals kept;
   HIROBA_TRY(make_transport(options, p.job, p.transport));
@@ -151,7 +183,7 @@ Status join(MemoryParts& p, const Options& options, const std::function<Status(T
         options.text("space").c_str(), show_bytes(Space::least).c_str());
   p.layout.nranks = job.nranks, p.layout.nnodes = job.nnodes;
   HIROBA_TRY(Heap::part_size(options, job.nranks, p.layout.space, p.layout.heap_bytes));
-  p.rank_memory.place(p.layout.extent(), job.nranks);
+  p.rank_memory.place(p.layout);
   p.sparse = options.flag("sparse"), p.check = options.flag("check");
   p.twin_at_fetch = options.text("twin") == "fetch";
   p.times.shown = options.flag("stats"), p.times.began = seconds_now();
@@ -224,7 +256,7 @@ Status Memory::start(const Options& options, const char* call,
   if (sysconf(_SC_PAGESIZE) != static_cast<long>(page_bytes))
     return Status::error("this machine has pages of %ld bytes; only 4096 is supported", sysconf(_SC_PAGESIZE));
   std::unique_ptr<Memory> memory(new Memory);
-  HIROBA_TRY(join(*memory->parts_, options, listen));
+  HIROBA_TRY(with_limit(*memory->parts_, options, join(*memory->parts_, options, listen)));
   install_fault_handler(*memory->parts_);
   HIROBA_TRY(memory->parts_->collective.barriers().all(call, at_startup));
   out = std::move(memory);

@@ -64,6 +64,19 @@ class Input(LauncherTest):
                     lines = ["rank 0 read 8 b'one\\n'", "rank 1 read 0 b''"]
                     self.assertEqual((result.returncode, sorted(result.stdout.splitlines())), (0, lines), result)
 
+    def test_a_loop_keeps_its_input(self) -> None:
+        """What rank 0 does not read is left: a loop over lines that starts a job for each gets all of them."""
+        loop = "while read -r line; do echo $line; {} -n 2 {} sh -c '{}'; done"
+        reads = "case ${HIROBA_JOB:-${OMPI_COMM_WORLD_RANK:-$PMI_RANK}} in 0*) read -r next; echo got $next;; esac"
+        for way, options in WAYS.items():
+            with self.subTest(way=way):
+                words = ["sh", "-c", loop.format(HIROBARUN, " ".join(options), reads)]
+                done = subprocess.run(
+                    words, env=self.environment, input="one\ntwo\nthree\n", capture_output=True, text=True, timeout=30,
+                    check=False,
+                )  # fmt: skip
+                self.assertEqual((done.stdout.split(), done.stderr), (["one", "got", "two", "three", "got"], ""))
+
     def test_closed(self) -> None:
         lines = "rank 0 read 0 b''", "rank 1 read 0 b''"
         self.each([READING], *lines, stdin=None, preexec_fn=lambda: os.close(0))

@@ -12,9 +12,9 @@ from launching import PHASES, PYTHON, LauncherTest, main, marked_processes
 
 
 class Stopping(LauncherTest):
-    def stop(self, program: list[str], *signals: int, gap: float = 0.3) -> tuple[int, float, str]:
+    def stop(self, program: list[str], *signals: int, gap: float = 0.3, grace: float = 30) -> tuple[int, float, str]:
         """Starts two ranks, sends the signals, returns exit status, seconds from the first signal, stderr."""
-        process = self.start("-n", 2, *program)
+        process = self.start("-n", 2, "--grace", grace, *program)
         self.wait_for_line(process, "ready")
         self.wait_for_line(process, "ready")
         begun = time.monotonic()
@@ -73,10 +73,22 @@ class Stopping(LauncherTest):
     STUBBORN = ["sh", "-c", "trap '' INT TERM; echo ready; while :; do sleep 0.1; done"]
 
     def test_ranks_that_do_not_listen_are_killed(self) -> None:
-        status, seconds, stderr = self.stop(self.STUBBORN, signal.SIGINT)
+        status, seconds, stderr = self.stop(self.STUBBORN, signal.SIGINT, grace=0.4)
         self.assertEqual(status, 130)
-        self.assertIn("killing rank 0 (pid ", stderr)
+        self.assertRegex(stderr, r"killing rank 0 \(pid .*, still running 0\.4 s after signal 2")
         self.assertLess(seconds, 5)
+
+    def test_ranks_have_the_time_of_option_grace(self) -> None:
+        """Longer than the three seconds after which a line says what the job waits for."""
+        saving = ["sh", "-c", "trap 'sleep 3.4; echo saved; exit 0' TERM; echo ready; while :; do sleep 0.1; done"]
+        status, seconds, stderr = self.stop(saving, signal.SIGTERM)
+        self.assertEqual(status, 143)
+        self.assertRegex(
+            stderr,
+            r"hirobarun: still running 3 s after signal 15 .*: rank 0 .*, 1 .*; killed in 27 s \(option grace\)",
+        )
+        self.assertEqual(stderr.count("hirobarun:"), 1, stderr)
+        self.assertGreater(seconds, 3.3)
 
     def test_the_second_signal_kills_at_once(self) -> None:
         status, seconds, stderr = self.stop(self.STUBBORN, signal.SIGINT, signal.SIGINT)

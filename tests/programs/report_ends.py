@@ -61,6 +61,12 @@ class Ends(Reports):
         self.assertIn("no rank has started Hiroba", done.stderr)
         self.assertNotEqual(done.returncode, 0)
 
+    def test_name_that_looks_like_an_option(self) -> None:
+        words = [str(HIROBARUN), "-n", "2", "--report", "-x.html", str(CASES), "names"]
+        done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual([each.name for each in self.folder.iterdir()], ["-x.html"])
+
     def test_bad_names(self) -> None:
         (self.folder / "folder.html").mkdir()
         for name, why in (

@@ -354,6 +354,16 @@ class Top(Reports):
         os.close(mine)
         os.close(its)
 
+    def test_output_that_cannot_be_written(self) -> None:
+        job = self.job()
+        time.sleep(1)
+        for place, why in (("/dev/full", "No space left on device"), ("&-", "Bad file descriptor")):
+            words = f"{HIROBA} top {job.pid} --every 0.2 >{place}"
+            done = subprocess.run(["sh", "-c", words], capture_output=True, text=True, timeout=30, check=False)
+            self.assertEqual(done.returncode, 1)
+            self.assertEqual(done.stderr, f"hiroba: cannot write the picture of the job ({why})\n")
+        self.assertIsNone(job.poll())
+
     def test_ends_with_the_job(self) -> None:
         job = self.job()
         time.sleep(1)

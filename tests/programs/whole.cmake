@@ -13,6 +13,12 @@ endforeach()
 
 # Option stats: arrays that were freed, and a program that exits with another status.
 test_program(stats stats.c)
+find_program(valgrind valgrind)
+if(valgrind AND NOT HIROBA_SANITIZE)  # the command of docs/when-something-is-wrong.md
+  add_test(NAME programs.valgrind COMMAND $<TARGET_FILE:hirobarun> -n 2 --space 1G ${valgrind} -q --error-exitcode=9
+    $<TARGET_FILE:stats> freed)
+  set_tests_properties(programs.valgrind PROPERTIES TIMEOUT 60)
+endif()
 foreach(case "live" "freed freed" "early freed early")
   separate_arguments(words UNIX_COMMAND ${case})
   list(POP_FRONT words name)

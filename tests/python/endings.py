@@ -9,6 +9,7 @@ import socket
 import sys
 import threading
 import time
+from typing import Any
 
 import hiroba
 import numpy as np
@@ -373,6 +374,16 @@ def barriers_in_two_threads() -> None:
         each.start()
     for each in threads:
         each.join()
+
+
+def rebinds() -> None:
+    array: Any = hiroba.zeros(10)
+    array = array + 1
+    array.local[...] = 2
+
+
+def rebinds_to_a_number() -> None:
+    hiroba.zeros(10).sum().free()
 
 
 def no_communicator() -> None:

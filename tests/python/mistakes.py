@@ -149,6 +149,38 @@ WRONG: list[Callable[[Any], None]] = [
 ]
 
 
+def like_assigns(a: Any) -> None:
+    b = np.zeros_like(a)
+    b[a.box()] = 2 * a[a.box()]
+    hiroba.barrier()
+    b.sum()
+
+
+def like_adds(a: Any) -> None:
+    b = np.full_like(a, 3)
+    part = b[a.box()]
+    part += 1
+    hiroba.barrier()
+    part.sum()
+
+
+def like_copies(a: Any) -> None:
+    b = np.empty_like(a, dtype=int)
+    np.copyto(b[a.box()], 3)
+    hiroba.barrier()
+    b.sum()
+
+
+def like_fills(a: Any) -> None:
+    b = np.ones_like(a)
+    b[a.box()].fill(4)
+    hiroba.barrier()
+    b.sum()
+
+
+PRIVATE: list[Callable[[Any], None]] = [like_assigns, like_adds, like_copies, like_fills]
+
+
 def own_parts(a: Any) -> None:
     part = a.local
     part += 1
@@ -242,6 +274,25 @@ def private(a: Any) -> None:
     d.sort()
 
 
+def private_as_a_whole(a: Any) -> None:
+    for make in (np.zeros_like, np.empty_like):
+        b = make(a)
+        b[...] = 2
+        b[3] = 7
+        hiroba.barrier()
+        part = make(a.local)
+        part[...] = 3
+        part[1:] += 1
+        hiroba.barrier()
+        given = make(a)
+        given[...] = 0
+        given[a.box()] = 1
+        assert hiroba.allreduce(given).all()
+        plain = np.zeros(a.shape)
+        plain[a.box()] = a.local
+        hiroba.barrier()
+
+
 def read_only(a: Any) -> None:
     a.sum()
     np.sum(a[3:])
@@ -270,6 +321,7 @@ RIGHT: list[Callable[[Any], None]] = [
     flags,
     other_elements,
     private,
+    private_as_a_whole,
     read_only,
     refused_by_numpy,
 ]
@@ -288,12 +340,13 @@ def main() -> None:
         found = warnings_of(program)
         assert not found, (program, [f"{each.lineno}: {each.message}" for each in found])
     if not CHECK:  # with which they end the job: test_endings.py
-        for program in WRONG:
+        for program in (*WRONG, *PRIVATE):
             found = warnings_of(program)
             first = program.__code__.co_firstlineno
             assert hiroba.allreduce(len(found)) == min(1, n - 1), (program, found)
             for each in found:
-                assert "of array field" in str(each.message) and each.category is RuntimeWarning
+                about = "as array field is divided" if program in PRIVATE else "of array field"
+                assert about in str(each.message) and each.category is RuntimeWarning
                 assert each.filename == __file__ and first < each.lineno <= first + 5, (program, each.lineno)
         found = warnings_of(calls)
         assert hiroba.allreduce(len(found)) == min(1, n - 1), found

@@ -111,6 +111,26 @@ def operations() -> None:
         raise AssertionError("not refused")
 
 
+def truth_is_0_or_1() -> None:
+    """On any number of ranks, also where a rank combines its value with none."""
+    for kind in ("?", "i1", "u8", "f2", "f4", "longdouble", "c8", "c16", ">i4"):
+        for given in (6, 0):
+            have = np.full(3, given).astype(kind)
+            for op in ("land", "lor"):
+                for got in (
+                    hiroba.allreduce(have, op),
+                    hiroba.scan(have, op),
+                    hiroba.exscan(have, op) if me > 0 else hiroba.exscan(have, op) + (given > 0),
+                    hiroba.iallreduce(have, op).wait(),
+                    hiroba.reduce(have, op, n - 1) if me == n - 1 else hiroba.reduce(have, op, n - 1) or have != 0,
+                ):
+                    assert (got == (given > 0)).all(), (kind, op, given, got)
+            for op in ("max", "min", *(("band", "bor") if have.dtype.kind in "?iu" else ())):
+                assert (hiroba.allreduce(have, op) == have).all(), (kind, op, given)
+    assert hiroba.allreduce(6, "land") == hiroba.allreduce(6 * (me == 0), "lor") == 1
+    assert hiroba.allreduce(True, "max") is True and hiroba.allreduce(me > 0, "min") is False
+
+
 def arrays_in_objects() -> None:
     """Ranks of a job get views of the same memory; other processes get the elements."""
     a = hiroba.from_function(lambda i, j: 10 * i + j, (6, 4), "i4", name="sent")
@@ -151,6 +171,49 @@ def started() -> None:
     assert asyncio.run(awaits()) == n
 
 
+def threads_in_order() -> None:
+    """Any thread may make collective calls that the program orders after those of others."""
+    import asyncio
+    import queue
+    from concurrent.futures import ThreadPoolExecutor
+
+    def total() -> int:
+        got: int = hiroba.allreduce(me + 1)
+        return got
+
+    def started() -> int:
+        out: list[int] = []
+        thread = threading.Thread(target=lambda: out.append(total()))
+        thread.start()
+        thread.join()
+        return out[0]
+
+    async def awaited() -> int:
+        return await asyncio.to_thread(total) + await asyncio.to_thread(total) + total()
+
+    asked: queue.Queue[bool] = queue.Queue()
+    answers: queue.Queue[int] = queue.Queue()
+
+    def answer() -> None:
+        while asked.get():
+            hiroba.take_turn()
+            answers.put(total())
+
+    with ThreadPoolExecutor(3) as pool:
+        sums = [started(), total(), *(pool.submit(each).result() for each in (total, started, total)), total()]
+    sums += [asyncio.run(awaited()) // 3, total()]
+    thread = threading.Thread(target=answer)
+    thread.start()
+    for _ in range(3):
+        asked.put(True)
+        sums.append(answers.get())
+        hiroba.take_turn()
+        sums.append(total())
+    asked.put(False)
+    thread.join()
+    assert sums == [n * (n + 1) // 2] * len(sums), sums
+
+
 def other_threads_run_while_one_waits() -> None:
     hiroba.barrier()
     if me > 0:
@@ -176,8 +239,10 @@ for test in (
     loops,
     locks_and_atomics,
     operations,
+    truth_is_0_or_1,
     arrays_in_objects,
     started,
+    threads_in_order,
     other_threads_run_while_one_waits,
 ):
     test()

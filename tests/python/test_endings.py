@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib.util
 import os
 import pathlib
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -18,12 +20,14 @@ PROGRAM = pathlib.Path(__file__).with_name("endings.py")
 bin_folder = pathlib.Path()
 
 
-class Endings(unittest.TestCase):
+class Jobs(unittest.TestCase):
+    program = PROGRAM
+
     def run_case(
-        self, case: str, *more: str, ranks: int = 2, python: bool = False, **options: str
+        self, case: str, *more: str, ranks: int = 2, nodes: int = 2, python: bool = False, **options: str
     ) -> subprocess.CompletedProcess[str]:
-        started = [sys.executable, "-B", str(PROGRAM), case, *more]
-        launcher = [] if python else [str(bin_folder / "hirobarun"), "-n", str(ranks), "--nodes", str(ranks)]
+        started = [sys.executable, "-B", str(self.program), case, *more]
+        launcher = [] if python else [str(bin_folder / "hirobarun"), "-n", str(ranks), "--nodes", str(nodes)]
         environment = os.environ | {f"HIROBA_{name}": value for name, value in options.items()}
         command = [*launcher, *started]
         return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=30, check=False)
@@ -41,6 +45,32 @@ class Endings(unittest.TestCase):
         self.assertEqual(job.returncode, 0, job.stderr)
         self.assertEqual(set(job.stdout.split()), {printed})
 
+
+class Beside(Jobs):
+    program = PROGRAM.with_name("beside.py")
+
+    def test_collective_calls_of_threads_that_nothing_orders(self) -> None:
+        for case, call in (
+            ("sums_in_two_threads", "hiroba_allreduce"),
+            ("sums_in_a_pool", "hiroba_allreduce"),
+            ("sums_in_turns_of_a_lock", "hiroba_ibarrier"),
+            ("sums_beside_a_thread", "(hiroba_allreduce|sms_mapalloc_large_at)"),
+        ):
+            self.fails(case, rf"{call} in thread .*, and .* in thread .*: nothing says which .*hiroba\.take_turn\(\)")
+
+    def test_children_write(self) -> None:
+        job = self.run_case("children_write", nodes=1)
+        self.assertEqual((job.returncode, job.stdout), (0, "well\n" * 2), job.stderr)
+
+    def test_children_use_other_nodes(self) -> None:
+        job = self.run_case("children_use_other_nodes")
+        self.assertEqual((job.returncode, job.stdout), (0, "well\n" * 2), job.stderr)
+        words = r"array temperature, element \d+ at beside\.py:\d+ .*, a child that this rank has made by fork, {}"
+        self.assertEqual(len(re.findall(words.format("reads a page of another node"), job.stderr)), 2, job.stderr)
+        self.assertEqual(len(re.findall(words.format("writes a page"), job.stderr)), 4, job.stderr)
+
+
+class Endings(Jobs):
     def test_exception_of_one_rank(self) -> None:
         text = self.fails(
             "raises", r"rank 1: endings\.py:\d+: IndexError: index 123456", r'endings.py", line \d+, in raises'
@@ -124,9 +154,28 @@ class Endings(unittest.TestCase):
         here = r"rank \d: endings\.py:\d+: "
         self.fails("takes_a_lock_twice", here + r"sms_lock\(3\) by the thread that holds lock 3 already")
         self.fails("gives_a_lock_of_nobody", here + r"sms_unlock\(3\) by a thread that does not hold lock 3")
-        self.fails("barriers_in_two_threads", here + "sms_barrier in two threads of this rank at once", "are joined")
+        self.fails("barriers_in_two_threads", r"rank \d: .*: sms_barrier in thread Thread-\d .*, and sms_barrier in")
         if importlib.util.find_spec("mpi4py") is not None:  # without it python.mpi is skipped, and says so
             self.fails("no_communicator", here + ".*--transport mpi")
+
+    def test_first_use_in_threads(self) -> None:
+        code = (
+            "import concurrent.futures, hiroba\n"
+            "with concurrent.futures.ThreadPoolExecutor(4) as pool:\n"
+            "    got = list(pool.map(lambda i: hiroba.rank + i, range(4)))\n"
+            "assert hiroba.allreduce(sum(got)) == 16\n"
+            "import signal\n"
+            "assert signal.getsignal(signal.SIGINT) is not signal.default_int_handler\n"
+            "print('well')"
+        )
+        command = [str(bin_folder / "hirobarun"), "-n", "2", sys.executable, "-B", "-c", code]
+        job = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+        self.assertEqual((job.returncode, job.stdout), (0, "well\n" * 2), job.stderr)
+
+    def test_arrays_that_have_become_private(self) -> None:
+        private = r".* has no attribute '{}'; this {} is in the private memory .*`A = A \+ 1` makes such an array"
+        self.fails("rebinds", r"rank \d: endings\.py:\d+: AttributeError: " + private.format("local", "ndarray"))
+        self.fails("rebinds_to_a_number", "AttributeError: " + private.format("free", "float64"))
 
     def test_barrier_in_a_lock(self) -> None:
         """The rank that has the lock waits for the one that wants it."""
@@ -201,6 +250,26 @@ class Endings(unittest.TestCase):
 
     def test_no_room_names_what_has_it(self) -> None:
         self.fails("too_much", "array the big one has 8 MiB")
+
+    def test_limit_of_addresses(self) -> None:
+        """The option space that the message gives is small enough; or it says that none is."""
+        code = "import hiroba; assert hiroba.ones(1000).sum() == 1000"
+
+        def under(gigabytes: int, *options: str) -> subprocess.CompletedProcess[str]:
+            limit = functools.partial(resource.setrlimit, resource.RLIMIT_AS, (gigabytes << 30, gigabytes << 30))
+            command = [str(bin_folder / "hirobarun"), "-n", "2", *options, sys.executable, "-c", code]
+            return subprocess.run(command, capture_output=True, text=True, timeout=30, check=False, preexec_fn=limit)
+
+        for nodes in ("1", "2"):
+            job = under(6, "--nodes", nodes)
+            found = re.search(r"ulimit -v is 6 GiB\); it is enough for --space (\d+M)$", job.stderr)
+            assert found is not None, job.stderr
+            job = under(6, "--nodes", nodes, "--space", found[1])
+            self.assertEqual((job.returncode, job.stderr), (0, ""))
+        for options in ((), ("--space", "256M", "--heap", "64M")):
+            job = under(4, *options)
+            self.assertEqual(job.returncode, 1, job.stderr)
+            self.assertRegex(job.stderr, r"ulimit -v is 4 GiB\); each process of a job of 2 ranks needs some 5\.\d GiB")
 
     def test_processes_that_a_rank_starts_are_no_ranks(self) -> None:
         self.works("spawns")

@@ -8,6 +8,7 @@ import os
 import pathlib
 import shutil
 import tempfile
+import warnings
 from typing import Any, cast
 
 import hiroba
@@ -176,10 +177,39 @@ def files() -> None:
     assert [each.name for each in pathlib.Path(folder).iterdir()] == ["a.npy"]
     hiroba.barrier()
     all_ranks_raise_what_one_finds(pathlib.Path(folder), one)
+    versions_of_npy(name)
     hdf5(pathlib.Path(folder) / "a.h5", whole)
     zarr(pathlib.Path(folder) / "a.zarr", whole)
     for _ in hiroba.single():
         shutil.rmtree(folder)
+
+
+def versions_of_npy(name: pathlib.Path) -> None:
+    """1.0, 2.0 of long headers, and 3.0 of names of fields outside Latin-1: types and values are NumPy's, both ways."""
+    kinds = (
+        [("id", "i4"), ("x", "f8", (2,))],
+        [("é", "f4")],
+        [("温度", "f8"), ("名", "U5"), ("内", [("圧力", "i2", (3,))])],
+        [(f"{'場'}{i}", "i1") for i in range(9000)],
+        [(f"field {i}", "i1") for i in range(9000)],
+    )
+    for kind in kinds:
+        for shape in ((), (0, 3), (5, 4)):
+            whole = np.frombuffer(bytes(range(64)) * 4000, np.dtype(kind), int(np.prod(shape))).reshape(shape).copy()
+            for field in whole.dtype.names or ():
+                if whole.dtype[field].kind == "U":
+                    whole[field] = "ñ漢"
+            with warnings.catch_warnings():  # of readers before NumPy 1.9, and 1.17
+                warnings.simplefilter("ignore")
+                for _ in hiroba.single():
+                    np.save(name, whole)
+            with hiroba.load(name) as a:
+                assert (a.dtype, a.shape) == (whole.dtype, shape) and str(a.tolist()) == str(whole.tolist())
+                hiroba.barrier()
+                hiroba.save(name, a)
+            again = np.load(name, max_header_size=1 << 20)
+            assert again.dtype == whole.dtype and str(again.tolist()) == str(whole.tolist())
+            hiroba.barrier()
 
 
 def all_ranks_raise_what_one_finds(folder: pathlib.Path, array: Any) -> None:
@@ -188,11 +218,13 @@ def all_ranks_raise_what_one_finds(folder: pathlib.Path, array: Any) -> None:
         (folder / "bad.npy").write_text("this is no array")
         np.save(folder / "cut.npy", np.zeros(1))
         os.truncate(folder / "cut.npy", (folder / "cut.npy").stat().st_size - 1)
+        (folder / "new.npy").write_bytes(np.lib.format.magic(4, 0) + bytes(200))
     hiroba.barrier()
     for kind, use in (
         (FileNotFoundError, lambda: hiroba.load(folder / "none.npy")),
         (ValueError, lambda: hiroba.load(folder / "bad.npy")),
         (ValueError, lambda: hiroba.load(folder / "cut.npy")),
+        (ValueError, lambda: hiroba.load(folder / "new.npy")),
         (FileNotFoundError, lambda: hiroba.save(folder / "none" / "a.npy", array)),
         (ValueError, lambda: hiroba.scatter([1] * (hiroba.size + (me == 0)))),
         (ValueError if n > 1 else FileNotFoundError, lambda: hiroba.load(folder / f"none{me == n - 1}.npy")),

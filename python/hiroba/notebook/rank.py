@@ -22,6 +22,7 @@ from multiprocessing.connection import Client, Connection
 from typing import Any
 
 import hiroba
+from hiroba.job import hint_of
 from hiroba.places import PACKAGE
 
 COLLECTIVE = {"allreduce": hiroba.allreduce}
@@ -125,7 +126,7 @@ def execute(source: str, name: str, names: dict[str, Any]) -> str | None:
         seen = traceback.TracebackException.from_exception(error)
         frames = [frame for frame in seen.stack if not frame.filename.startswith(PACKAGE)]
         seen.stack = traceback.StackSummary.from_list(frames)
-        return "".join(seen.format())
+        return "".join(seen.format()).rstrip("\n") + hint_of(error) + "\n"
     return None
 
 

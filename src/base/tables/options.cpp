@@ -103,6 +103,9 @@ constexpr std::array table = {
     Option{"timeout", OptionKind::number, "0", "SECONDS",
            "End the job if a rank waits longer than this in a collective call or for a lock. The message names the "
            "ranks that wait, where, and for which ranks. 0: wait for ever."},
+    Option{"grace", OptionKind::number, "30", "SECONDS",
+           "Time that ranks have to end, as to write a checkpoint, after a signal that asks the job to end (SIGTERM, "
+           "SIGINT, SIGHUP, SIGQUIT); then they are killed. A second signal kills them at once."},
     Option{"still", OptionKind::number, "30", "SECONDS",
            "Print where all ranks are when a rank waits and none has advanced for this long, and once more after "
            "ten times as long. 0: never."},

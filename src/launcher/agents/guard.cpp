@@ -4,7 +4,8 @@
 //
 // Started instead of a rank's program: starts it, waits for its end, and reports a failure to the launcher. Hydra by
 // itself ignores a process that ends with a non-zero status, and sometimes one that is killed while the job starts; all
-// others would wait for it for ever. Ends with the program if Hydra's part on this host has ended.
+// others would wait for it for ever. Ends with the program if Hydra's part on this host has ended. Under Open MPI it
+// only gives rank 0 the input of hirobarun, and becomes the program.
 //
 //   guard --heard SECONDS COMMAND
 //
@@ -32,6 +33,7 @@
 #include "base/tables/launchers.hpp"
 #include "launcher/agents/host_messages.hpp"
 #include "launcher/execute.hpp"
+#include "launcher/input/lent_input.hpp"
 #include "launcher/processes.hpp"
 #include "launcher/signals.hpp"
 
@@ -110,6 +112,15 @@ int guard_program(int hydra, char** words) {
   return report("was ended by signal", WTERMSIG(status), meaning, hiroba::exit_status(status));
 }
 
+// Rank 0 reads the input of hirobarun itself, which lends it.
+[[noreturn]] void become_rank_of_openmpi(char** words) {
+  const char* const name = std::getenv("GUARD_INPUT_NAME");
+  const char* const of_rank = std::getenv("OMPI_COMM_WORLD_RANK");
+  if (name != nullptr && of_rank != nullptr && std::strcmp(of_rank, "0") == 0) hiroba::borrow_input(name);
+  unsetenv("GUARD_INPUT_NAME");
+  become(words);
+}
+
 // Open MPI's daemon removes its files before it ends; everything else ends at once.
 void end_descendants(bool at_once) {
   for (const hiroba::Process& process : hiroba::descendants())
@@ -163,7 +174,7 @@ int guard_host(double silence, const char* command) {
           std::fprintf(stderr,
                        "hirobarun: host %s has received nothing from its launcher for %.3g s (option silence)\n",
                        hiroba::host_name().c_str(), silence);
-        ending = true, reach.fd = -1, limit = {hiroba::stop_seconds, 0};
+        ending = true, reach.fd = -1, limit = {hiroba::daemon_seconds, 0};
         break;
       default:
         heard = hear_reach();
@@ -178,6 +189,6 @@ int main(int argc, char** argv) {
   if (argc == 4 && std::strcmp(argv[1], "--heard") == 0) return guard_host(std::atof(argv[2]), argv[3]);
   if (argc < 2) return std::fprintf(stderr, "usage: guard --heard SECONDS COMMAND | PROGRAM [ARGUMENT ...]\n"), 2;
   const char* const hydra = std::getenv("PMI_FD");
-  if (hydra == nullptr) become(argv + 1);
+  if (hydra == nullptr) become_rank_of_openmpi(argv + 1);
   return guard_program(std::atoi(hydra), argv + 1);
 }

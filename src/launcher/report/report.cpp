@@ -73,6 +73,7 @@ Status report_wanted(std::string& file) {
   Options options;
   HIROBA_TRY(Options::from_environment(options));
   file = options.text("report");
+  if (file.starts_with('-')) file = "./" + file;  // else the program that makes the page takes it for an option
   return file.empty() ? Status() : check_report_name(file);
 }
 

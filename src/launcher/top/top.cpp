@@ -5,9 +5,11 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 
+#include "base/limits.hpp"
 #include "base/text.hpp"
 #include "base/wait.hpp"
 #include "launcher/top/view.hpp"
@@ -35,14 +37,15 @@ class Terminal {
     if (shows_) std::fputs("\033[?25h\033[?1049l", stdout);
   }
 
-  void show(const std::vector<std::string>& lines) const {
+  // Returns false if it cannot be written.
+  bool show(const std::vector<std::string>& lines) const {
     winsize size = {};
     const bool known = shows_ && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
     if (shows_) std::fputs("\033[H", stdout);
     for (const std::string& line : lines)
       std::printf("%s%s\n", known ? line.substr(0, size.ws_col).c_str() : line.c_str(), shows_ ? "\033[K" : "");
     std::fputs(shows_ ? "\033[Jq ends this." : "\n", stdout);
-    std::fflush(stdout);
+    return std::fflush(stdout) == 0;
   }
   int rows() const {
     winsize size = {};
@@ -80,7 +83,10 @@ int top(const TopWish& wish) {
       view.sample();
       if (!terminal.wait(between_samples)) return 0;
     }
-    terminal.show(view.picture(terminal.rows()));
+    if (!terminal.show(view.picture(terminal.rows()))) {
+      std::fprintf(stderr, "hiroba: cannot write the picture of the job (%s)\n", explain_error(errno).c_str());
+      return 1;
+    }
   }
   return 0;
 }

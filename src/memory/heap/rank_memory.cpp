@@ -12,12 +12,25 @@
 
 namespace hiroba {
 
-void RankMemory::place(uint64_t after, int nranks) {
+namespace {
+
+uint64_t bytes_of_rank(const Layout& layout) {
   constexpr uint64_t most = uint64_t{64} << 30, of_all = 128 * most;
-  const auto ranks = static_cast<uint64_t>(nranks);
-  begin_ = (after + huge_page_bytes - 1) / huge_page_bytes * huge_page_bytes;
-  bytes_ = std::min(most, std::bit_floor(of_all / ranks));
-  end_ = begin_ + ranks * bytes_;
+  return std::min({most, std::bit_floor(of_all / static_cast<uint64_t>(layout.nranks)), std::bit_floor(layout.space)});
+}
+
+uint64_t begin_after(const Layout& layout) {
+  return (layout.extent() + huge_page_bytes - 1) / huge_page_bytes * huge_page_bytes;
+}
+
+}  // namespace
+
+uint64_t RankMemory::end_of(const Layout& layout) {
+  return begin_after(layout) + static_cast<uint64_t>(layout.nranks) * bytes_of_rank(layout);
+}
+
+void RankMemory::place(const Layout& layout) {
+  begin_ = begin_after(layout), bytes_ = bytes_of_rank(layout), end_ = end_of(layout);
 }
 
 // A network card may pin a whole attached range, so a range is not larger than those of the heap.
@@ -46,8 +59,8 @@ Status RankMemory::allocate(uint64_t bytes, const char* what, void*& out) {
   uint64_t begin = 0;
   if (!free_.take(whole, unit, begin))
     return Status::error(
-        "no room for %s of %s: this rank has %s of at most %s; distribute over more nodes, or free "
-        "arrays before",
+        "no room for %s of %s: this rank has %s of at most %s (64 GiB, or option space if that is less); distribute "
+        "over more nodes, or free arrays before",
         show_bytes(bytes).c_str(), what, show_bytes(in_use_).c_str(), show_bytes(bytes_).c_str());
   taken_[begin] = whole, in_use_ += whole;
   char* const at = parts_.space.base() + begin;

@@ -10,6 +10,7 @@
 
 #include "base/ranges.hpp"
 #include "base/status.hpp"
+#include "memory/layout.hpp"
 
 namespace hiroba {
 
@@ -19,9 +20,11 @@ class RankMemory {
  public:
   explicit RankMemory(MemoryParts& parts) : parts_(parts) {}
 
-  // Chooses the offsets of all ranks' memory: those of rank 0 begin at a huge page after `after`, the other ranks'
-  // follow. All together have no more than 128 ranks have at most.
-  void place(uint64_t after, int nranks);
+  // Chooses the offsets of all ranks' memory: those of rank 0 begin at a huge page after the layout, the other ranks'
+  // follow. One has at most what arrays have, so that option space bounds all; all together have no more than 128 ranks
+  // have at most.
+  void place(const Layout& layout);
+  static uint64_t end_of(const Layout& layout);
   uint64_t begin() const { return begin_; }
   uint64_t bytes() const { return bytes_; }  // of one rank, a power of two
   uint64_t end() const { return end_; }

@@ -21,6 +21,7 @@
 #include <span>
 
 #include "base/debug/symbols.hpp"
+#include "base/debug/whereabouts.hpp"
 #include "base/debugger.hpp"
 #include "base/ending.hpp"
 #include "base/log.hpp"
@@ -46,6 +47,7 @@ struct sigaction previous_bus, previous_segv, previous_trap;  // the program's a
 // the address.
 std::atomic<void*> bad_access{nullptr};
 std::atomic<bool> had_bad_access{false};
+std::atomic<bool> forked{false};  // in a child of the rank
 
 // Finds the C library's own function: in the shared library after this one, in a static program by its internal name.
 using Sigaction = int (*)(int, const struct sigaction*, struct sigaction*);
@@ -166,6 +168,55 @@ bool record(MemoryParts& p, const siginfo_t& info, ucontext_t& context) {
   return p.races.on() && info.si_signo == SIGSEGV && p.races.recorder().on_fault(info.si_addr, context);
 }
 
+size_t element_at(const Array& array, const void* address) {
+  const char* const at = std::max(static_cast<const char*>(address), static_cast<const char*>(array.data));
+  return static_cast<size_t>(at - array.data) / array.distribution.element_bytes();
+}
+
+// A child of fork() cannot speak for the rank: nobody fetches for it what is not here, which it would read as zero, nor
+// tells other nodes what it writes. So it may read what was here, and the rest faults.
+void close_to_child(MemoryParts& p) {
+  if (p.cache == nullptr) return;
+  const Copies& copies = p.cache->copies;
+  const auto protect = [&](uint64_t page, uint64_t pages, int access) {
+    mprotect(copies.view(page), pages << page_shift, access);
+  };
+  p.table.for_each_live([&](Array& array) {
+    const auto here = [&](int rank) { return p.is_here(rank); };
+    array.for_each_run_of(here, [&](uint64_t page, uint64_t pages) { protect(page, pages, PROT_READ); });
+    array.for_each_run_of([&](int rank) { return !here(rank); },
+                          [&](uint64_t page, uint64_t pages) { protect(page, pages, PROT_NONE); });
+  });
+  const auto readable = [&](uint64_t page) {
+    return p.states.state(page) == PageState::valid || p.states.flag(page, PageStates::replica);
+  };
+  copies.for_each_piece([&](const Copies::Piece& piece) {
+    for (uint64_t page = piece.first; page < piece.end;) {
+      const uint64_t first = page;
+      while (page < piece.end && readable(page)) ++page;
+      if (page > first) protect(first, page - first, PROT_READ);
+      else ++page;
+    }
+  });
+}
+
+// Ends the child: the rank would not know of what is fetched or written for it.
+[[noreturn]] void refuse_child(const Array& array, const void* address, FaultKind kind) {
+  log_line(
+      "array %s, element %zu%s: process %d, a child that this rank has made by fork, %s; a child may read what was on "
+      "this node before the fork, and write on one node only: let the rank itself do this, and the child hand over "
+      "values, as by a pipe or a queue",
+      array.name, element_at(array, address), interpreted_place().c_str(), static_cast<int>(getpid()),
+      kind == FaultKind::load ? "reads a page of another node" : "writes a page that other nodes may have a copy of");
+  _exit(1);
+}
+
+// Ends a child that uses what is closed to it.
+void look_at_child(const MemoryParts& p, const void* address, FaultKind kind) {
+  if (!forked.load(std::memory_order_relaxed) || p.cache == nullptr) return;
+  if (const Array* const array = p.table.live(p.page_of(address))) refuse_child(*array, address, kind);
+}
+
 // Serves an access to an absent page, by the instruction at `code`; returns false if it is not one.
 bool serve(MemoryParts& p, const void* address, FaultKind kind, const void* code) {
   Array* const array = p.table.live(p.page_of(address));
@@ -173,12 +224,11 @@ bool serve(MemoryParts& p, const void* address, FaultKind kind, const void* code
   const InLibrary library;
   p.transport->faulting(true);
   if (p.check && array->preloaded.load()) {
-    const char* const at = std::max(static_cast<const char*>(address), static_cast<const char*>(array->data));
     end_job(
         1,
         "element %zu of array %s has not been preloaded since the last synchronisation, as %s promises; preload it, "
         "or leave out the promise",
-        static_cast<size_t>(at - array->data) / array->distribution.element_bytes(), array->name, array->preloaded_by);
+        element_at(*array, address), array->name, array->preloaded_by);
   }
   const double begin = p.times.now();
   uint64_t fetched = 0;
@@ -242,7 +292,8 @@ void handle(int signal, siginfo_t* info, void* context) {
   } else if (p == nullptr || !by_access || signal == SIGTRAP || !p->space.contains(info->si_addr)) {
     if (by_access && signal != SIGTRAP) bad_access.store(info->si_addr), had_bad_access.store(true);
     pass_on(signal, info, context);
-  } else if (!follow_trampoline(state) && !record(*p, *info, state) && !open_touched(*p, *info) &&
+  } else if (look_at_child(*p, info->si_addr, fault_kind(state));
+             !follow_trampoline(state) && !record(*p, *info, state) && !open_touched(*p, *info) &&
              !serve(*p, info->si_addr, fault_kind(state), code_of(state))) {
     refuse(*p, signal, info->si_addr);
   }
@@ -278,6 +329,10 @@ void install_fault_handler(MemoryParts& parts) {
   pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
   leave_faults_open(blocked);
   pthread_sigmask(SIG_SETMASK, &blocked, nullptr);
+  pthread_atfork(nullptr, nullptr, [] {
+    forked.store(true);
+    if (MemoryParts* const p = served_memory()) close_to_child(*p);
+  });
 }
 
 MemoryParts* served_memory() { return current.load(std::memory_order_acquire); }

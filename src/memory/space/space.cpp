@@ -65,7 +65,7 @@ Status Space::reserve(uint64_t shared, uint64_t extent, uint64_t heap) {
     const std::string why =
         taken ? "all ranks need the same, and here something is mapped among them: " + mapped_at(first, bytes) +
                     "; a preloaded library, or a tool?"
-              : explain_error(errno) + "; a smaller option space may help";
+              : explain_error(errno);
     return Status::error("host %s cannot reserve %s of addresses at %p (%s)", host_name().c_str(),
                          show_bytes(extent).c_str(), static_cast<void*>(preferred_base), why.c_str());
   }

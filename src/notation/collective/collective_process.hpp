@@ -69,6 +69,10 @@ struct Prepared {
 void perform(const char* call, Prepared prepared);
 hiroba_request start(const char* call, Prepared prepared);
 hiroba_request keep(const char* call, Prepared prepared);
+// The next operation that this thread starts calls `finish` after its completion, and then gives it up.
+void finish_next(std::function<void()> finish);
+// Ends the job if the buffer at `data` is a copy that the running call has made, of fewer bytes.
+void require_in_copies(const void* data, size_t bytes, const char* which, const char* call);
 // These end the job with a message that begins with `place` if there is no such request.
 void wait(hiroba_request* request, const Call& call, const char* place);
 bool test(hiroba_request* request, const char* call, const char* place);

@@ -19,6 +19,7 @@ template <typename Pointer>
 Pointer buffer(Pointer data, size_t bytes, const char* which, const char* call, bool to_write = false) {
   static char nothing[1];
   if (data == HIROBA_IN_PLACE) return nullptr;
+  require_in_copies(data, bytes, which, call);
   require_unused({call, prefix(), which, data, bytes, to_write});
   if (data != nullptr) return data;
   if (bytes > 0) end_job(1, "%s: %s: %s is NULL, for %zu bytes", prefix(), call, which, bytes);

@@ -81,7 +81,14 @@ void perform(const char* call, Prepared prepared) {
   require_at(teams_of(call).perform(*prepared.members, std::move(prepared.plan), text), prefix());
 }
 
+namespace {
+thread_local std::function<void()> finish_of_next;
+}
+
+void finish_next(std::function<void()> finish) { finish_of_next = std::move(finish); }
+
 hiroba_request start(const char* call, Prepared prepared) {
+  if (finish_of_next) prepared.finish = std::exchange(finish_of_next, nullptr);
   require_all_ranks(prepared.name.text());
   const auto request = std::make_shared<CollectiveRequest>(std::move(prepared), place(), false);
   require_at(request->start(teams_of(call)), prefix());
