@@ -3,7 +3,8 @@
 import re
 import unittest
 
-from compiling import HERE, CompilerTest
+import hints
+from compiling import HERE, CompilerTest, execute
 
 PROGRAMS = HERE / "every_rank"
 FILES = {
@@ -110,13 +111,15 @@ int main(void) {
 
 
 class EveryRank(CompilerTest):
-    def check(self, name: str, mark: str = "every rank", message: str = "every rank does this") -> None:
+    def check(
+        self, name: str, mark: str = "every rank", message: str = "every rank does this", *, errors: bool = True
+    ) -> None:
         lines = (PROGRAMS / name).read_text().split("\n")
         marked = {number for number, line in enumerate(lines, 1) if f"/* {mark} */" in line}
         ended = self.compile("-c", PROGRAMS / name, "-o", "out.o")
         said = re.findall(r"\.c:(\d+):\d+: (?:error|warning): " + message, ended.stderr)
         self.assertEqual(sorted(map(int, said)), sorted(marked), ended.stderr)
-        self.assertEqual(ended.returncode, int(bool(marked)))
+        self.assertEqual(ended.returncode, int(errors and bool(marked)))
         self.assertEqual(len(re.findall(": (?:error|warning): ", ended.stderr)), len(marked), ended.stderr)
 
     def test_forgotten_directives(self) -> None:
@@ -130,6 +133,9 @@ class EveryRank(CompilerTest):
 
     def test_sums_without_reduction(self) -> None:
         self.check("sums.c", "own iterations", "each rank gets a `.*` of its own iterations only")
+
+    def test_sums_of_nodes(self) -> None:
+        self.check("sums_xmp.c", "own nodes", "each node gets a `.*` of its own iterations only", errors=False)
 
     def test_sums_in_shared_memory(self) -> None:
         self.check("sums_shared.c", "same element", "iterations of different ranks change the same element")
@@ -155,6 +161,49 @@ class EveryRank(CompilerTest):
         ended = self.compile("-Wno-error=every-rank", "wrong.o", "parts.o", "plain.o", "-o", "wrong")
         self.assertEqual((ended.stderr.count("warning:"), ended.returncode), (len(marked), 0), ended.stderr)
         self.compiled("-Wno-every-rank", "wrong.o", "parts.o", "plain.o", "-o", "wrong")
+
+
+class Hints(CompilerTest):
+    """Who adds the reduction that a message names gets what the serial program computes."""
+
+    def proposed(self, notation: str, statements: list[str]) -> list[list[str]]:
+        """Returns the reductions that are named for each statement; [""] where none is, with the reason."""
+        text, lines = hints.program(notation, statements, [""] * len(statements))
+        self.write("bare.c", text)
+        ended = self.compile("-Wno-error=every-rank", "-c", "bare.c", "-o", "bare.o")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        told: dict[int, list[str]] = {line: [] for line in lines}
+        form = re.compile(r"^bare\.c:(\d+):.* of its own iterations only\n(?:.*\|.*\n)*\s+= (.*)$", re.MULTILINE)
+        for line, remedy in form.findall(ended.stderr):
+            found = re.match(r"add reduction\(([^)]*)\) to the directive", remedy)
+            self.assertTrue(found or remedy.startswith("no reduction "), remedy)
+            told[int(line)].append(found[1] if found else "")
+        return [told[line] for line in lines]
+
+    def follow(self, notation: str, statements: list[str], clauses: list[str]) -> None:
+        self.write("serial.c", hints.program("", statements, clauses)[0])
+        self.compiled("-Wno-unknown-pragmas", "serial.c", "-o", "serial", "-lm")
+        expected = execute([str(self.folder / "serial")], self.folder).stdout
+        clauses = [f"reduction({clause})" for clause in clauses]
+        self.write("followed.c", hints.program(notation, statements, clauses)[0])
+        self.compiled("-Wno-every-rank", "followed.c", "-o", "followed", "-lm")
+        self.assertEqual(expected.count("\n"), len(statements))
+        self.check_answer(self.folder / "followed", expected, jobs=[(3, 2)])
+
+    def test_operators(self) -> None:
+        for notation in ("xmp", "smint"):
+            with self.subTest(notation):
+                said = self.proposed(notation, [statement for _, statement in hints.STATEMENTS])
+                for (operator, statement), clauses in zip(hints.STATEMENTS, said, strict=True):
+                    self.assertEqual([clause.split(":")[0] for clause in clauses], [operator], statement)
+                each = zip(hints.STATEMENTS, said, strict=True)
+                named = [(statement, clauses[0]) for (operator, statement), clauses in each if operator]
+                self.follow(notation, [statement for statement, _ in named], [clause for _, clause in named])
+
+    def test_locations(self) -> None:
+        said = self.proposed("xmp", [statement for _, statement in hints.LOCATED])
+        self.assertEqual(said, [[clause] for clause, _ in hints.LOCATED])
+        self.follow("xmp", [statement for _, statement in hints.LOCATED], [clause for clause, _ in hints.LOCATED])
 
 
 if __name__ == "__main__":

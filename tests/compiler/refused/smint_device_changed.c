@@ -9,4 +9,4 @@ int main(void) {
   return 0;
 }
 // expected: 8:42: `last` has a value from before this loop and is changed in it, and devices have copies of it
-// remedy: declare it in the loop, or sum up with reduction(op:last)
+// remedy: declare it in the loop

@@ -128,7 +128,8 @@ def changes(node: Node) -> tuple[Node, str] | None:
 def is_sum(change: Node, target: Node, operator: str) -> bool:
     """Returns true if the new value depends on the old one."""
     right = change.child_by_field_name("right")
-    again = right is not None and re.sub(r"\s", "", text_of(target)) in re.sub(r"\s", "", text_of(right))
+    name, value = (re.sub(r"\s", "", text_of(node)) for node in (target, right))
+    again = right is not None and re.search(rf"(?<![\w.])(?<!->){re.escape(name)}(?!\w)", value) is not None
     return operator != "=" or again
 
 

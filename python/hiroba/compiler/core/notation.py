@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
+from .declarators import innermost
 from .declared import Declared
 from .every_rank import reads_input
 from .expand import Expand, Words
@@ -61,6 +62,13 @@ class Unit:
     @property
     def scopes(self) -> Scopes:
         return self.rewriter.scopes
+
+    @cached_property
+    def functions(self) -> dict[str, Node]:
+        """Returns the definitions of functions, by name."""
+        named = ((n, self.scopes.declared(at.start_byte)) for n in self.root.children if n.type == "function_definition"
+                 and (at := innermost(n.child_by_field_name("declarator") or n)) is not None)  # fmt: skip
+        return {made.name: node for node, made in named if made is not None}
 
     @cached_property
     def flow(self) -> Flow:

@@ -200,10 +200,11 @@ class DeviceLoop(OutlinedLoop):
             return How.COPY
         after = next((use for use in uses if use.start_byte >= self.loop.end_byte), None)
         if not is_set(inside[0]):
+            found = self.smint.own.combination(self.loop, inside[0])
             self._error(
                 inside[0].start_byte,
                 f"`{name}` has a value from before this loop and is changed in it, and devices have copies of it",
-                f"declare it in the loop, or sum up with reduction(op:{name})",
+                f"declare it in the loop, or add {found.clause(name)}" if found.operator else "declare it in the loop",
             )
         elif after is not None and not is_set(after):
             self._error(

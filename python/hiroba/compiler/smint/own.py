@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import partial
 
+from ..core.arithmetic import name_of
+from ..core.combined import Combination, Combining, is_renewed, target_name
 from ..core.counted import changes, declared_names, identifiers, in_order, is_set, is_sum, whole
 from ..core.declarators import enclosing, innermost
 from ..core.declared import ARRAY, Declared
@@ -20,8 +23,8 @@ CONDITIONS = ("if_statement", "conditional_expression")
 
 
 class OwnVariables:
-    def __init__(self, rewriter: Rewriter, declared: Declared) -> None:
-        self.rewriter, self.declared = rewriter, declared
+    def __init__(self, rewriter: Rewriter, declared: Declared, functions: Mapping[str, Node]) -> None:
+        self.rewriter, self.declared, self.functions = rewriter, declared, functions
         self.singles: list[tuple[int, int, frozenset[str]]] = []  # and the variables that all ranks get a copy of
         self._uses: dict[int, dict[str, list[Node]]] = {}  # by function and name, in order
 
@@ -57,13 +60,19 @@ class OwnVariables:
                 continue  # private.py reports it
             elif self._each_its_own(loop, reader, target, root):
                 seen.add(name)
+                found = self.combination(loop, target)
                 self.rewriter.source.warn(
                     node.start_byte,
                     f"`{name}` is not shared, so each rank sets elements of its own for its iterations only",
-                    "declare it shared"
-                    if operator == "="
-                    else f"declare it shared, or add reduction({operator[:-1]}:{name}) to the directive",
-                )
+                    f"declare it shared, or add {found.clause(name)} to the directive"
+                    if found.operator and is_sum(node, target, operator) else
+                    "declare it shared",
+                )  # fmt: skip
+
+    def combination(self, loop: Node, target: Node) -> Combination:
+        kind = self.declared.type_of(target)
+        kind_name = name_of(kind.element()) if kind is not None else None
+        return Combining(loop, target_name(target), self.functions, kind_name).find()
 
     def copies(self, above: int, loop: Node) -> list[str]:
         """Returns the variables that OpenMP gives each thread or iteration."""
@@ -78,10 +87,13 @@ class OwnVariables:
         name, say = text_of(target), self.rewriter.source.warn
         function = enclosing(loop, "function_definition")
         uses = [u for u in self.uses(function, name) if reader.body.start_byte <= u.start_byte < reader.body.end_byte]
-        if name != reader.counted.name and uses and not is_set(uses[0]):
-            operators = {c[1] for n in walk(reader.body) if (c := changes(n)) is not None and text_of(c[0]) == name}
-            known = operators.pop()[:-1] if len(operators) == 1 and operators != {"="} else extreme(reader.body, name)
-            change = target.parent or target
+        after = (u for u in self.uses(function, name) if u.start_byte >= loop.end_byte)
+        use = next((u for u in after if not self._is_private(u)), None)
+        is_used = use is not None and not is_set(use)
+        found = self.combination(loop, target)
+        is_flag = found.operator != "" and is_used and bool(uses) and not is_renewed(uses[0], loop)
+        if name != reader.counted.name and uses and (is_flag or not is_set(uses[0])):
+            change = found.changes[0] if found.changes else target.parent or target
             if self._is_induction(reader, name, uses):
                 say = partial(self.rewriter.source.complain, OPTION)
                 say(
@@ -90,17 +102,14 @@ class OwnVariables:
                     f"compute it in each iteration from `{reader.counted.name}`",
                 )
                 return
-            if known and function is not None and any(u.start_byte >= loop.end_byte for u in self.uses(function, name)):
+            if found.operator and not is_set(uses[0]) and self.uses(function, name)[-1].start_byte >= loop.end_byte:
                 say = partial(self.rewriter.source.complain, OPTION)
-            say(
-                change.start_byte,
-                f"each rank gets a `{name}` of its own iterations only",
-                f"add reduction({known or 'op'}:{name}) to the directive",
-            )
+            remedy = f"add {found.clause(name)} to the directive" if found.operator else found.why
+            if found.locations:
+                remedy += f", and find {', '.join(found.locations)} in a loop behind it"
+            say(change.start_byte, f"each rank gets a `{name}` of its own iterations only", remedy)
             return
-        after = (u for u in self.uses(function, name) if u.start_byte >= loop.end_byte)
-        use = next((u for u in after if not self._is_private(u)), None)
-        if use is not None and not is_set(use):
+        if use is not None and is_used:
             say(
                 use.start_byte,
                 f"each rank has the `{name}` here that its own last iteration has left",
@@ -202,18 +211,3 @@ def private_names(text: str) -> set[str]:
         if clause.name in PRIVATE
     ]
     return {word for argument in arguments for word in re.findall(r"[A-Za-z_]\w*", argument)}
-
-
-def extreme(body: Node, name: str) -> str:
-    """Returns `max` or `min`, if a variable is set to the value that it was compared with; else nothing."""
-    for node in walk(body):
-        if node.type == "call_expression" and name in identifiers(node):
-            found = re.search(r"(max|min)", text_of(node.child_by_field_name("function")))
-            if found is not None:
-                return found[1]
-        if node.type == "binary_expression":
-            left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-            operator = text_of(node.child_by_field_name("operator"))
-            if operator[:1] in "<>" and operator in ("<", "<=", ">", ">=") and name in (text_of(left), text_of(right)):
-                return "max" if (operator[0] == ">") == (text_of(right) == name) else "min"
-    return ""

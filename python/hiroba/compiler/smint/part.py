@@ -50,7 +50,7 @@ class Smint(Part):
 
     @cached_property
     def own(self) -> OwnVariables:
-        return OwnVariables(self.rewriter, self.declared)
+        return OwnVariables(self.rewriter, self.declared, self.unit.functions)
 
     @cached_property
     def called_again(self) -> set[str]:

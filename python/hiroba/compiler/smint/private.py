@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..core.counted import changes, identifiers, is_set, is_sum, whole
-from ..core.declared import ARRAY
+from ..core.declared import POINTER
 from ..core.every_rank import OPTION
 from ..core.operations import Access, Call, Function, Key, Operation, Region, Set, all_in
-from ..core.operators import REDUCTIONS
 from ..core.scopes import Declaration
 from ..core.source import Node, base_of, text_of, walk
 from .independence import may_repeat
@@ -88,7 +87,7 @@ class PrivateMemory:
             if not any(self._is_used_outside(each, begin, end) for each in made or [access.root]):
                 continue
             told.add(access.root.name)
-            self._say(access.node, access.root.name, target, operator)
+            self._say(summed.loop, access.node, access.root.name, target)
         for call in operations:
             if isinstance(call, Call) and call.name in self.memory.flow.functions:
                 self._check_called(self.memory.flow.functions[call.name], summed, [])
@@ -114,7 +113,7 @@ class PrivateMemory:
                 continue
             if self._is_read_outside(made, [summed.loop, *(one.node for one in around)]):
                 told.add(made.name)
-                self._say(each.node, made.name, *change)
+                self._say(function.node, each.node, made.name, change[0])
 
     def _is_read_outside(self, made: Declaration, nodes: list[Node]) -> bool:
         """Returns true if the value is used, in place of being set anew, outside of these nodes."""
@@ -154,18 +153,22 @@ class PrivateMemory:
         uses = (at for at, each in self.smint.unit.scopes.uses() if each.entity is made)
         return any(not begin <= at < end for at in uses)
 
-    def _say(self, node: Node, name: str, target: Node, operator: str) -> None:
-        word = operator[:-1] or "+"
+    def _say(self, body: Node, node: Node, name: str, target: Node) -> None:
+        """`body`: the loop, or the function, that has the change."""
         base = target
         while base.type in ("subscript_expression", "parenthesized_expression"):
             base = base_of(base)
         of = self.smint.declared.type_of(base) if base.type == "identifier" else None
-        if base.type != "identifier" or word not in REDUCTIONS:
-            remedy = "compute it in a variable of its own, with reduction(op:variable), and assign it behind the loop"
-        elif of is not None and of.derived[:1] == (ARRAY,):
-            remedy = f"add reduction({word}:{name}) to the directive"
+        found = self.smint.own.combination(body, target)
+        if not found.operator:
+            remedy = found.why
+        elif base.type != "identifier":
+            clause = found.clause("variable")
+            remedy = f"compute it in a variable of its own, with {clause}, and assign it behind the loop"
+        elif of is not None and POINTER in of.derived[:1]:
+            remedy = f"add {found.clause(f'{name}[0:n]')} to the directive, n its length"
         else:
-            remedy = f"add reduction({word}:{name}[0:n]) to the directive, n its length"
+            remedy = f"add {found.clause(name)} to the directive"
         shown = name if base.type == "identifier" else " ".join(text_of(target).split())
         self.source.complain(OPTION, node.start_byte, f"each rank gets a `{shown}` of its own iterations only", remedy)
 

@@ -23,7 +23,7 @@ CONDITIONS = ("if_statement", "switch_statement", "conditional_expression")
 
 class SharedSums:
     def __init__(self, smint: Smint) -> None:
-        self.source, self.memory = smint.source, smint.memory
+        self.source, self.memory, self.own = smint.source, smint.memory, smint.own
 
     def check_loop(self, summed: Summed, function: Function, region: Region) -> None:
         if summed.independent:
@@ -38,7 +38,7 @@ class SharedSums:
             if isinstance(each, Access) and self._is_sum(each, self.memory.of(function, each.objects)):
                 target = changes(each.node)
                 if target is not None and follows.is_same(target[0]) and not follows.chooses(each.node):
-                    self._say(each.node, target[0])
+                    self._say(summed.loop, each.node, target[0])
             elif isinstance(each, Call) and not follows.chooses(each.node):
                 self._check_call(each, function, follows)
 
@@ -65,14 +65,17 @@ class SharedSums:
             target = changes(access.node)
             one = target is not None and re.fullmatch(r"\*?\s*\w+", text_of(target[0])) is not None
             if target is not None and one and self._is_sum(access, things):
-                self._say(access.node, target[0])
+                self._say(change.function.node, access.node, target[0])
 
-    def _say(self, node: Node, target: Node) -> None:
+    def _say(self, body: Node, node: Node, target: Node) -> None:
+        """`body`: the loop, or the function, that has the change."""
+        found = self.own.combination(body, target)
+        clause = found.clause("name") if found.operator else "reduction(op:name)"
         self.source.complain(
             OPTION,
             node.start_byte,
             f"iterations of different ranks change the same element `{text_of(target)}`, and lose changes",
-            "sum up in private memory, with reduction(op:name), and assign the sum under single, behind the loop",
+            f"combine in private memory, with {clause}, and assign the result under single, behind the loop",
         )
 
 

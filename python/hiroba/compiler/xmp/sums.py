@@ -6,17 +6,20 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ..core.counted import changes, in_order, is_set, is_sum, whole
+from ..core.arithmetic import name_of
+from ..core.combined import Combination, Combining, depends_on_itself, is_renewed, target_name
+from ..core.counted import changes, in_order, is_set, whole
 from ..core.declarators import enclosing
-from ..core.every_rank import OPTION
-from ..core.operators import REDUCTIONS
-from ..core.source import Node, root_of, text_of, walk
+from ..core.declared import POINTER, Type, is_parameter
+from ..core.every_rank import LOOPS, OPTION
+from ..core.scopes import Declaration
+from ..core.source import Node, bare, root_of, text_of, walk
 
 if TYPE_CHECKING:
     from .part import Xmp
     from .subscripts import Shared
 
-COMBINING = re.compile(r"(?:MPI|xmp)_\w+")  # functions that may combine or move the values of nodes
+COMBINING = re.compile(r"(?:MPI|xmp|hiroba|smint|sms)_\w+")  # functions that may combine or move the values of nodes
 
 
 def warn_of_sums(xmp: Xmp, statement: Node, loops: list[Shared]) -> None:
@@ -28,24 +31,52 @@ def warn_of_sums(xmp: Xmp, statement: Node, loops: list[Shared]) -> None:
     told = set(variables)
     for node in walk(statement):
         change = changes(node)
-        if change is None or not is_sum(node, *change):
+        name = target_name(change[0]) if change is not None else ""
+        if change is None or not name or name in told:
             continue
-        root = root_of(change[0])
-        name = text_of(root)
-        if root.type != "identifier" or name in told or not is_own(xmp, root, statement):
-            continue
-        if is_of_iteration(change[0], variables) or is_combined(xmp, root):
-            continue
-        if not is_read_after(function, statement, name):
-            continue
-        first = next(use for use in in_order(statement) if text_of(use) == name)
-        if is_set(whole(first)):
+        root = root_of(pointed(change[0]))
+        if not is_own(xmp, root, statement) or is_of_iteration(change[0], variables) or is_combined(xmp, root):
             continue
         told.add(name)
-        word = change[1][:-1] or "+"
-        remedy = f"add reduction({word}:{name}) to the directive" if word in REDUCTIONS else "sum up by a reduction"
-        text = f"each node gets a `{name}` of its own iterations only"
-        xmp.source.complain(OPTION, node.start_byte, text, remedy, "warning")
+        first = next(use for use in in_order(statement) if text_of(use) == text_of(root))
+        kind = name_of(element_of(xmp, change[0]))
+        found = Combining(statement, name, xmp.unit.functions, kind).find()
+        combines = bool(found.operator) or any(depends_on_itself(each, statement) for each in found.changes)
+        if is_renewed(first, statement) or not combines:
+            continue
+        if is_read_after(xmp, function, statement, root):
+            told.update(found.locations)
+            at = found.changes[0].start_byte
+            text = f"each node gets a `{name}` of its own iterations only"
+            xmp.source.complain(OPTION, at, text, remedy_of(xmp, name, root, found), "warning")
+
+
+def pointed(target: Node) -> Node:
+    """Returns p of *p, and other targets unchanged."""
+    target = bare(target)
+    return bare(target.child_by_field_name("argument") or target) if target.type == "pointer_expression" else target
+
+
+def element_of(xmp: Xmp, target: Node) -> Type | None:
+    kind = xmp.declared.type_of(target)
+    return kind.element() if kind is not None else None
+
+
+def remedy_of(xmp: Xmp, name: str, root: Node, found: Combination) -> str:
+    if not found.operator:
+        return found.why
+    kind = xmp.declared.type_of(root)
+    if name == text_of(root) and kind is not None and kind.derived[:1] == (POINTER,) and not has_extents(xmp, root):
+        return f"add {found.clause(name)} to the directive, and give `{name}` its length, as the parameter {name}[n]"
+    return f"add {found.located(name)} to the directive"
+
+
+def has_extents(xmp: Xmp, root: Node) -> bool:
+    """Returns true for a parameter that is declared with all its extents, `double a[n][m]`."""
+    at = xmp.declared.declarator(root)
+    while at is not None and at.type == "array_declarator" and at.child_by_field_name("size") is not None:
+        at = at.child_by_field_name("declarator")
+    return at is not None and at.type == "identifier"
 
 
 def is_of_iteration(target: Node, variables: set[str]) -> bool:
@@ -85,7 +116,42 @@ def is_combined(xmp: Xmp, root: Node) -> bool:
     return False
 
 
-def is_read_after(function: Node, statement: Node, name: str) -> bool:
-    after = (use for use in in_order(function) if use.start_byte >= statement.end_byte and text_of(use) == name)
-    use = next(after, None)
-    return use is not None and not is_set(whole(use))
+def is_read_after(xmp: Xmp, function: Node, statement: Node, root: Node) -> bool:
+    """Returns true if the value of a variable after a loop is used, in place of being set anew."""
+    denoted, name = xmp.declared.denoted(root), text_of(root)
+    if denoted is None:
+        return False
+    uses = [use for use in in_order(function) if text_of(use) == name]
+    begin = statement.end_byte
+    around = statement.parent
+    while around is not None and around.id != function.id:
+        if around.type in LOOPS:
+            later = next((use for use in uses if begin <= use.start_byte < around.end_byte), None)
+            if later is not None:
+                return not is_set(whole(later))
+            first = around.child_by_field_name("initializer")
+            begins = first.end_byte if first is not None else around.start_byte
+            again = next((use for use in uses if begins <= use.start_byte < statement.start_byte), None)
+            if again is not None and not is_set(whole(again)):
+                return True
+            begin = around.end_byte
+        around = around.parent
+    later = next((use for use in uses if use.start_byte >= begin), None)
+    if later is not None:
+        return not is_set(whole(later))
+    kind = xmp.declared.type_of(root)
+    if denoted.entity.block:  # a parameter of an array or a pointer shows the caller's memory
+        top = xmp.declared.top_of(denoted)
+        is_pointer = kind is not None and kind.derived[:1] == (POINTER,)
+        return is_pointer and top is not None and is_parameter(top.parent)
+    return is_read_elsewhere(xmp, function, denoted)
+
+
+def is_read_elsewhere(xmp: Xmp, function: Node, denoted: Declaration) -> bool:
+    """Returns true if another function uses the value of a variable at file scope."""
+    for at, use in xmp.unit.scopes.uses():
+        if use.entity is denoted.entity and not function.start_byte <= at < function.end_byte:
+            node = xmp.unit.root.descendant_for_byte_range(at, at + len(denoted.name))
+            if node is not None and node.type == "identifier" and not is_set(whole(node)):
+                return True
+    return False
