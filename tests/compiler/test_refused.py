@@ -9,6 +9,7 @@ now; look at the difference before you keep it."""
 
 import pathlib
 import re
+import shutil
 import sys
 import textwrap
 import unittest
@@ -217,6 +218,62 @@ class Refused(CompilerTest):
             self.compiled("-c", name)
         self.write("b.h", loop.replace("{}", "#pragma SMint parallel for\n"))
         self.assertIn("b.h:4:", self.refuse("-x", "c++", "-c", "b.h").stderr)
+
+    def test_notation_as_operator_in_cxx(self) -> None:
+        head = "#define DO(x) _Pragma(#x)\nint f();\nint main() {\n"
+        for name, line in (
+            ("a.cpp", '  _Pragma("xmp barrier")'),
+            ("a.cpp", "  DO(SMint barrier)"),
+            ("a.cpp", "#pragma hiroba atomics"),
+            ("a.cpp", "#pragma mpc barrier"),
+            ("a.cu", "#pragma SMint parallel for"),
+            ("a.i", "#pragma xmp loop on t[i]"),
+        ):
+            self.write(name, f"{head}{line}\n  return 0;\n}}\n")
+            self.assertIn(f"{name}:4:", self.refuse("-c", name).stderr)
+        self.write(
+            "a.cpp", head + '  // _Pragma("xmp barrier")\n  return *"DO(xmp barrier)" + *"#pragma xmp barrier";\n}\n'
+        )
+        self.compiled("-c", "a.cpp")
+
+    def test_notation_in_fortran(self) -> None:
+        """Its compiler takes directives for comments, whatever the form of the file and the case of the words."""
+        for name, line in (
+            ("a.f90", "!$xmp loop on t(i)"),
+            ("a.F90", "    !$XMP barrier"),
+            ("a.f", "c$xmp nodes p(*)"),
+            ("a.f", "C$Xmp nodes p(*)"),
+            ("a.F", "*$xmp template t(100)"),
+            ("a.for", "!$SMint parallel for"),
+            ("a.f03", "  !$smint single"),
+            ("a.FTN", "!$hiroba task"),
+            ("a.f08", "!$mpc barrier"),
+            ("a.f95", "!$xmp&"),
+        ):
+            self.write(name, f"      program p\n      integer :: i\n{line}\n      end program\n")
+            ended = self.refuse("--cc", "gfortran", "-c", name)
+            self.assertRegex(ended.stderr, rf"^{name}:3:\d+: error: directives of .* are C, and this is Fortran")
+            self.assertEqual(ended.stderr.count("error:"), 1)
+        self.write("a.txt", "!$xmp barrier\nend\n")
+        self.assertIn("a.txt:1:1:", self.refuse("--cc", "gfortran", "-x", "f95", "-c", "a.txt").stderr)
+        self.write("lib/decl.inc", "      integer n\n!$xmp nodes p(*)\n")
+        self.write("b.f90", "program p\n  include 'decl.inc'\nend program\n")
+        self.assertIn("lib/decl.inc:2:1:", self.refuse("--cc", "gfortran", "-Ilib", "-c", "b.f90").stderr)
+        if shutil.which("gfortran"):
+            self.write(
+                "c.f90", "! !$xmp barrier\nprint *, '!$xmp barrier' !$xmp\n!$omp barrier\n!xmp\n!$ xmp = 1\nend\n"
+            )
+            self.compiled("--cc", "gfortran", "-c", "c.f90")
+
+    def test_families_without_directives(self) -> None:
+        self.write(
+            "main.c", "#include <mpc.h>\nint main(int n, char** v) {\n  mpc_init(&n, &v);\n#pragma mpc barrier\n}\n"
+        )
+        self.assertRegex(
+            self.refuse("-c", "main.c").stderr, "main.c:4:1: error: #pragma mpc: .*\n.*\n.*\n.*mpc_barrier()"
+        )
+        self.write("main.c", "#pragma mpc barrier\nint main(void) { return 0; }\n")
+        self.compiled("-c", "main.c")
 
     def test_defined_twice(self) -> None:
         main = "int main(int argc, char** argv) { mpc_init(&argc, &argv); return mpc_exit(); }\n"

@@ -66,6 +66,15 @@ ALSO = {
 # Options after which nothing is linked.
 ENDS = frozenset(("-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--version", "-dumpversion", "-dumpmachine"))
 CXX = (".cc", ".cp", ".cpp", ".cxx", ".c++", ".C", ".CPP", ".hpp", ".hh", ".hxx")
+FORTRAN = (".f", ".for", ".ftn", ".fpp", ".f90", ".f95", ".f03", ".f08")  # in any case
+# Other files whose compiler ignores notation, by their endings or the language that -x names.
+IGNORING = {
+    **dict.fromkeys(CXX, "C++"),
+    **dict.fromkeys((".cu", "cuda"), "CUDA"),
+    **dict.fromkeys((".m", ".mm", "objective-c", "objective-c++"), "Objective-C"),
+    **dict.fromkeys((".i", ".ii", "cpp-output", "c++-cpp-output"), "preprocessed text"),
+    **dict.fromkeys(("c++", "c++-header"), "C++"),
+}
 HEADERS = (".h", ".hh", ".hpp", ".hxx", ".H", ".hp", ".h++", ".tcc")
 SPECIAL = "\\'\""
 COMPILERS = ("cc", "gcc", "clang", "icc", "icx", "nvc", "nvcc", "pgcc", "tcc", "xlc")
@@ -80,6 +89,8 @@ class Command:
         self.sources: list[str] = []  # with their values, under one name
         self.cxx: list[str] = []  # C++ files, which are among the others
         self.others: list[str] = []  # all other inputs
+        self.ignoring: list[tuple[str, str]] = []  # those whose compiler would ignore notation, and their language
+        self.fortran: list[str] = []
         self.show = False
         self.explain = False
         self.help = False
@@ -159,6 +170,11 @@ def take_file(command: Command, word: str, language: str) -> None:
     command.others.append(word)
     if language == "c++" or (by_name and word.endswith(CXX)):
         command.cxx.append(word)
+    ending = os.path.splitext(word)[1] if by_name else language
+    if ending in IGNORING:
+        command.ignoring.append((word, IGNORING[ending]))
+    elif ending.lower() in FORTRAN or ending.startswith(("f77", "f95")):
+        command.fortran.append(word)
 
 
 def from_file(word: str, depth: int = 0) -> list[str]:

@@ -9,7 +9,7 @@ import os
 import sys
 
 from .command import USAGE, Command, find_program, read_command
-from .plain import header_folders, included_names, is_plain, read
+from .plain import header_folders, included_names, is_plain, read, with_sentinels
 
 TYPE_CHECKING = False  # so does typing
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ OPENMP_LINK = (
     *("-Wl,--push-state,--no-as-needed", "-lhiroba_openmp", "-lhiroba", "-Wl,--pop-state"),
 )
 NOT_OVER_NODES = ("-static", "-static-pie", "-no-pie", "-fno-pie", "-fno-PIE", "-mcmodel=medium")
-FORTRAN = (".f", ".for", ".ftn", ".fpp", ".f90", ".f95", ".f03", ".f08")
 NAMES = (b"hiroba", b"sms_", b"smint_", b"xmp", b"mpc_")  # parts of all names of the library
 
 
@@ -44,6 +43,8 @@ def main(arguments: list[str], installation: Installation) -> int:
             print(f"hirobacc: `{command.cc[0]}` is hirobacc itself; name a C compiler with --cc", file=sys.stderr)
             return 1
         if os.path.basename(command.cc[0]).startswith("nvcc"):
+            if not command.has("-E") and refuses_notation(command):
+                return 1
             return become_nvcc(command, installation)
         return compile_or_link(command, installation)
     except BrokenPipeError:
@@ -54,12 +55,12 @@ def main(arguments: list[str], installation: Installation) -> int:
 
 
 def compile_or_link(command: Command, installation: Installation) -> int:
-    if not command.has("-E") and refuses_cxx(command):
+    if not command.has("-E") and refuses_notation(command):
         return 1
     if command.over_nodes and command.has(*NOT_OVER_NODES):
         print("hirobacc: error: -fopenmp-nodes with -static, -no-pie or a code model: leave that out", file=sys.stderr)
         return 1
-    if command.over_nodes and not any(name.lower().endswith(FORTRAN) for name in command.others):
+    if command.over_nodes and not command.fortran:
         command.given = ["-include", f"{installation.headers}/sync_calls.h", *command.given]
     plain = not command.show and is_plain(command, installation.headers)
     if plain and not command.links:
@@ -99,14 +100,19 @@ def die_of(number: int) -> NoReturn:
     sys.exit(128 + number)
 
 
-def refuses_cxx(command: Command) -> bool:
-    """Prints the notation of C++ files, which their compiler would ignore. Returns true if there is any."""
-    suspects = [file for file in command.cxx if os.path.isfile(file) and included_names(read(file)) is None]
-    if not suspects:
+def refuses_notation(command: Command) -> bool:
+    """Prints the notation of files that are no C, which their compiler would ignore. Returns true if there is any."""
+    suspects = [
+        (file, language)
+        for file, language in command.ignoring
+        if os.path.isfile(file) and included_names(read(file)) is None
+    ]
+    fortran = with_sentinels(command.fortran, command.values("-I"))
+    if not suspects and not fortran:
         return False
-    from .foreign import refuse_notation
+    from .foreign import refuse_in_fortran, refuse_in_others
 
-    return refuse_notation(suspects)
+    return refuse_in_others(suspects) | refuse_in_fortran(fortran)
 
 
 def has_mistakes(command: Command) -> bool:

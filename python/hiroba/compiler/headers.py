@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from .foreign import COMMENT
+from .foreign import code_of
 from .plain import header_folders
 from .registry import NOTATIONS
 
@@ -19,7 +19,7 @@ MPI = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([<\"])mpi\.h[>\"]", re.MULTILINE)
 def header_words(source: str, text: str, include: str) -> list[str]:
     """Returns words for the preprocessor: the folders of Hiroba's headers, the headers that a file with this text uses
     and does not include, and the macros of its notations."""
-    code = COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    code = code_of(text)
     words = header_folders(include)
     added = []
     for notation in NOTATIONS:

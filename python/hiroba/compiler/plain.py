@@ -11,7 +11,8 @@ import os
 
 from .command import Command, find_program
 
-FAMILIES = (b"smint", b"xmp", b"hiroba", b"sms_", b"mpc_init")  # in lower case, anywhere in a text
+FAMILIES = (b"smint", b"xmp", b"hiroba", b"sms_", b"mpc_init", b"#pragmampc", b"#pragmasms")  # in lower case
+SENTINELS = (b"$smint", b"$xmp", b"$hiroba", b"$mpc", b"$sms")  # of Fortran, in lower case
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -156,6 +157,30 @@ def names_of(text: bytes, *, system: bool = False) -> list[str] | None:
 
         names = names_closely(text, system=system)
     return names
+
+
+def with_sentinels(files: list[str], folders: list[str]) -> list[str]:
+    """Returns the files of Fortran, and those that they include, that may have directives of a notation."""
+    out, waiting, seen = [], list(files), set[str]()
+    while waiting:
+        path = waiting.pop(0)
+        if path in seen or not os.path.isfile(path):
+            continue
+        seen.add(path)
+        text = read(path)
+        lower = text.translate(LOWER)
+        if any(sentinel in lower for sentinel in SENTINELS):
+            out.append(path)
+        for line in text.split(b"\n") if b"include" in lower else ():
+            word, quote, rest = (
+                line.lstrip(b" \t#").translate(LOWER)[:7],
+                *line.replace(b'"', b"'").partition(b"'")[1:],
+            )
+            if word == b"include" and quote:
+                name = os.fsdecode(rest.partition(b"'")[0])
+                places = [os.path.join(folder, name) for folder in (os.path.dirname(path), *folders)]
+                waiting += [place for place in places if os.path.isfile(place)][:1]
+    return out
 
 
 def read(path: str) -> bytes:

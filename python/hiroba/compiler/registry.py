@@ -13,3 +13,5 @@ from .xmp.notation import XMP
 NOTATIONS: tuple[Notation, ...] = (MPC, XMP, SMINT, TASK, TRANSACTION)
 # Calls that start the job.
 STARTS = frozenset({"sms_startup", *(name for notation in NOTATIONS for name in notation.starts)})
+# Words after #pragma, or of a sentinel in Fortran, that are those of a notation, though some have no directives.
+FAMILIES = sorted({family for notation in NOTATIONS for family in (notation.family, *notation.no_family) if family})

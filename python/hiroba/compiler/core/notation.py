@@ -201,6 +201,7 @@ class Notation:
     beside: tuple[str, ...] = ()  # other headers of Hiroba that files with the notation include, too
     macro: str = ""  # which files with the notation have defined
     family: str = ""  # of its directives: the word after #pragma
+    no_family: tuple[str, ...] = ()  # words that look like one, of notations that are calls and declarations
     common_family: bool = False  # another notation has directives of this family, too
     directives: tuple[Kind, ...] = ()  # in the order in which messages list them
     absent: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # directives that are refused: message, remedy
@@ -227,7 +228,12 @@ class Notation:
         return bool(self.family and self._line.search(text)) or bool(self.looks and self.looks.search(text))
 
     def first_in_cxx(self, text: str) -> list[tuple[int, str]]:
-        patterns = [*([(self._line, "directives are")] if self.family else []), *self.in_cxx]
+        names = "|".join(kind.name for kind in self.directives)
+        families = [*filter(None, (self.family,)), *self.no_family]
+        patterns = [(directive_lines(families), "directives are"), *self.in_cxx] if families else [*self.in_cxx]
+        if self.family:  # _Pragma("xmp barrier"), and DO(xmp barrier) of a macro that makes this
+            operator = rf"(?:_Pragma\s*\(\s*L?\"\s*{self.family}\b|\b\w+\s*\(\s*{self.family}\s+(?:{names})\b)"
+            patterns.append((re.compile(operator, re.IGNORECASE), "directives are"))
         return [(found.start(), what) for pattern, what in patterns if (found := pattern.search(text)) is not None]
 
     def words(self) -> set[str]:
@@ -283,6 +289,7 @@ def find_directives(
     for notation in notations:
         families.setdefault(notation.family.lower(), []).append(notation)
     families.pop("", None)
+    refuse_families(source, found, notations)
     form = directive_lines(families)
     lines = list(form.finditer(source.text))
     plain = {word for n in notations for word in n.words()}
@@ -294,6 +301,20 @@ def find_directives(
             read, family = Line(at, line.end(), words), families[line[1].lower()]
             known = [kind.name for notation in family for kind in notation.directives]
             next((n for n in family if n.kind_of(read) is not None), family[0]).take(source, found, read, known)
+
+
+def refuse_families(source: Source, found: Found, notations: Sequence[Notation]) -> None:
+    """Reports `#pragma mpc`, which C would ignore: the notation has no directives."""
+    if not any(notation.symbol in source.text for notation in notations):
+        return
+    for notation in notations:
+        for line in directive_lines(notation.no_family).finditer(source.text) if notation.no_family else ():
+            if source.of_user(line.start()):
+                at = line.start() + line[0].index("#")
+                text = f"#pragma {line[1]}: there are no directives of this name, and C would ignore it"
+                known = ", ".join(sorted({f"#pragma {n.family}" for n in notations if n.family}))
+                source.error(at, text, f"call the function of this name, such as {line[1]}_barrier(), or write {known}")
+                found.refused.append(line.end())
 
 
 def directive(line: Line, kind: Kind, family: str) -> Directive:

@@ -24,6 +24,7 @@ MPC = Notation(
     symbol="smint_allocate",
     starts=("mpc_init",),
     self_starting="mpc_init",
+    no_family=("mpc", "sms"),
     looks=re.compile(r"^[^#\n]*\bshared\b[^;{}]*::|\bmpc_(?:init|exit|barrier)\b", re.MULTILINE),
     in_cxx=((re.compile(r"^[ \t]*(?:static[ \t]+|extern[ \t]+)?shared[ \t]+\w", re.MULTILINE), "`shared` is"),),
     unless=re.compile(r"#[ \t]*define[ \t]+shared\b|\btypedef\b[^;]*\bshared\s*;"),
