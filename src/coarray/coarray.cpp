@@ -35,7 +35,7 @@ Status Coarrays::start(Memory& memory) {
 
 // Puts must arrive before the memory is freed.
 Status Coarrays::stop() {
-  HIROBA_TRY(parts_->image_sync.sync_all(Team::all(parts_->world->nranks), {phrases().end, ""}));
+  HIROBA_TRY(parts_->image_sync.sync_at_end({phrases().end, ""}));
   started_ = false;
   return {};
 }

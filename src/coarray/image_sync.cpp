@@ -24,6 +24,12 @@ Status ImageSync::sync_all(const Team& team, const Call& call) {
   return parts_.memory->consistency().barrier(call.write(text));
 }
 
+Status ImageSync::sync_at_end(const Call& call) {
+  HIROBA_TRY(sync_memory(call));
+  if (parts_.checker.on()) HIROBA_TRY(parts_.checker.compare_all());
+  return parts_.memory->consistency().barrier_at_end(call.name);
+}
+
 Words ImageSync::release_order() { return parts_.checker.release(); }
 void ImageSync::acquire_order(const Words& words) { parts_.checker.acquire(words); }
 void ImageSync::join_order(Words& into, std::span<const uint32_t> other) { Checker::join(into, other); }

@@ -24,6 +24,7 @@ class ImageSync {
 
   Status sync_memory(const Call& call);
   Status sync_all(const Team& team, const Call& call);
+  Status sync_at_end(const Call& call);  // sync_all() of all images that no other one matches
   Status sync_ranks(std::span<const int> ranks, const Call& call);
   Status post(int rank, int64_t tag, const Call& call);
   Status wait(int rank, int64_t tag, const Call& call, int& from);

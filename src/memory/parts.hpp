@@ -30,7 +30,8 @@ enum BarrierTag : uint64_t {
   at_check,
   at_new_homes,
   at_prepared_pages,
-  at_moved_pages
+  at_moved_pages,
+  at_end
 };
 
 struct MemoryParts {

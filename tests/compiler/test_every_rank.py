@@ -137,6 +137,19 @@ class EveryRank(CompilerTest):
     def test_sums_of_nodes(self) -> None:
         self.check("sums_xmp.c", "own nodes", "each node gets a `.*` of its own iterations only", errors=False)
 
+    def test_directives_that_some_ranks_come_to(self) -> None:
+        for name in ("some_ranks.c", "some_ranks_smint.c"):
+            self.check(name, "some ranks", ".* for all ranks together, and the condition in line", errors=False)
+
+    def test_barrier_of_some_ranks_at_run_time(self) -> None:
+        """The message names the line of the barrier, not only the end of the program, which others came to."""
+        text = "#include <xmp.h>\nint main(void) {\n  if (xmpc_node_num() == 0) {\n#pragma xmp barrier\n  }\n}\n"
+        self.write("some.c", text)
+        self.compiled("-Wno-some-ranks", "some.c", "-o", "some")
+        ended = self.launch(3, 2, self.folder / "some")
+        self.assertEqual((ended.returncode, ended.stderr.count("\n")), (1, 1), ended.stderr)
+        self.assertIn("rank 0 is in xmp_barrier at some.c:4, ", ended.stderr)
+
     def test_sums_in_shared_memory(self) -> None:
         self.check("sums_shared.c", "same element", "iterations of different ranks change the same element")
         self.compile("-Wno-every-rank", PROGRAMS / "sums_shared.c", "-o", "sums")

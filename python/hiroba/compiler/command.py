@@ -24,6 +24,7 @@ links with libhiroba.
                                                  Fortran by --cc g++, --cc gfortran
 
   -Wno-error=every-rank   only warn of what every rank does although one should; -Wno-every-rank: not even that
+  -Wno-some-ranks         do not warn of directives for all ranks under conditions that depend on the rank
   --cc COMPILER   the C compiler behind it (default: HIROBACC_CC, else cc): gcc, clang, mpicc, nvcc
   --help          this text
 """
@@ -31,7 +32,7 @@ links with libhiroba.
 OVER_NODES = ("-fopenmp", "-fPIE", "-fno-inline-atomics")
 # GCC 12 needs these for -fgnu-tm: else it loads variables before the transaction, or ends with an internal error.
 WITH_TRANSACTIONS = ("-fno-code-hoisting", "-fno-isolate-erroneous-paths-dereference")
-OWN_WARNINGS = frozenset(f"-Wno-{error}{name}" for name in ("every-rank",) for error in ("", "error="))
+OWN_WARNINGS = frozenset(f"-Wno-{error}{name}" for name in ("every-rank", "some-ranks") for error in ("", "error="))
 # Options of cc whose value may be a separate word.
 SHORT = (
     "-o -x -I -D -U -A -B -L -l -T -u -e -z -h -R -G -Ttext -Tdata -Tbss -include -imacros -isystem -iquote -idirafter "

@@ -8,7 +8,9 @@ from collections.abc import Callable, Sequence
 from .core import pragmas, summaries
 from .core.every_rank import EveryRank
 from .core.notation import Part, Unit, find_directives
+from .core.some_ranks import SomeRanks
 from .core.source import CompileError, Source
+from .core.statements import Statements
 from .core.tokens import tokens_of
 from .registry import NOTATIONS, STARTS
 
@@ -78,6 +80,7 @@ def rewrite(unit: Unit, parts: list[Part]) -> None:
             part.check()
     every_rank = EveryRank(unit.rewriter, unit.flow)
     every_rank.check()
+    SomeRanks(unit, Statements(unit.rewriter)).check()
     unit.rewriter.rename_all()
     pragmas.rewrite(unit.rewriter, unit.bounds)
     unit.rewriter.rewrite_memory()

@@ -7,7 +7,10 @@
 
 namespace hiroba {
 
-Status Consistency::barrier(const char* call) {
+Status Consistency::barrier(const char* call) { return barrier(call, at_barrier); }
+Status Consistency::barrier_at_end(const char* call) { return barrier(call, at_end); }
+
+Status Consistency::barrier(const char* call, uint64_t tag) {
   HIROBA_TRY(parts_.races.find(call));
   HIROBA_TRY(parts_.heap.at_barrier());
   BarrierNotices& notices = parts_.barrier_notices;
@@ -17,7 +20,7 @@ Status Consistency::barrier(const char* call) {
     const CoherenceTime time(parts_, call);
     word = notices.before_barrier();
   }
-  HIROBA_TRY(parts_.collective.barriers().with_words(call, at_barrier, word, words_));
+  HIROBA_TRY(parts_.collective.barriers().with_words(call, tag, word, words_));
   if (parts_.cache != nullptr) {
     {
       const CoherenceTime time(parts_, call);

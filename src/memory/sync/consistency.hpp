@@ -21,6 +21,9 @@ class Consistency {
   explicit Consistency(MemoryParts& parts) : parts_(parts) {}
 
   [[HIROBA_SHOWN]] Status barrier(const char* call);
+  // The same at the end of a model. It does not match barriers of the program, so that one that other ranks do not come
+  // to is named.
+  Status barrier_at_end(const char* call);
   Status sync_drop(const char* call);
   // sync_drop() in two halves. Between them this rank may use memory that no other rank uses before its own start or
   // after its own end.
@@ -48,6 +51,7 @@ class Consistency {
   PageSet written();
 
  private:
+  Status barrier(const char* call, uint64_t tag);
   MemoryParts& parts_;
   std::vector<uint64_t> words_;  // of barriers
 };

@@ -67,11 +67,16 @@ class Kind:
     title: str = ""  # its name in messages, if that is more than its name
     is_statement: bool = False  # the C parser sees an empty statement in its place
     together: bool = False  # all ranks execute it together
+    together_if: str = ""  # or if its words begin like this
     shares_loop: bool = False  # ranks do different iterations of the loop below it
     one_at_a_time: bool = False  # ranks do the statement below it one after the other
 
     def __post_init__(self) -> None:
         assert (self.lower is None) != (self.take is None), f"directive {self.name} needs one of lower and take"
+
+    def is_together(self, words: str) -> bool:
+        found = re.match(self.together_if, words, re.IGNORECASE | re.DOTALL) if self.together_if else None
+        return self.together or found is not None
 
     @property
     def shown(self) -> str:

@@ -21,6 +21,7 @@ from .templates import distribute, template, template_fix
 # Parts of the global view that are not there yet.
 ABSENT = ("reflect_init", "reflect_do")
 LOOP_WORDS = ("expand", "margin", "peel_and_wait", *(sign for sign in REDUCTIONS if sign.isalpha()))
+WITHOUT_ON = r"(?!.*\bon\b)"  # for all nodes
 # A directive that is a statement by itself.
 Alone = partial(Kind, stands=Stands.ALONE, is_statement=True)
 
@@ -50,26 +51,34 @@ XMP = Notation(
         Kind("align", Stands.DECLARING, align, words=("with",)),
         Kind("shadow", Stands.DECLARING, shadow),
         Kind("static_desc", Stands.DECLARING, static_desc),
-        Kind("loop", Stands.ABOVE, loop, clauses=("on", "reduction"), words=LOOP_WORDS, shares_loop=True),
+        Kind(
+            "loop",
+            Stands.ABOVE,
+            loop,
+            clauses=("on", "reduction"),
+            words=LOOP_WORDS,
+            shares_loop=True,
+            together_if=r".*\breduction\b",
+        ),  # fmt: skip
         Kind("array", Stands.ABOVE, array, clauses=("on",)),
-        Alone("reflect", lower=reflect, clauses=("async",), words=("width", "periodic")),
-        Alone("reduce_shadow", lower=reflect, clauses=("async",), words=("width", "periodic")),
+        Alone("reflect", lower=reflect, clauses=("async",), words=("width", "periodic"), together=True),
+        Alone("reduce_shadow", lower=reflect, clauses=("async",), words=("width", "periodic"), together=True),
         Kind("task", Stands.ABOVE, task, clauses=("on",), words=("nocomm",)),
         Kind("tasks", Stands.ABOVE, tasks),
-        Kind("gmove", Stands.ABOVE, gmove, clauses=("async",), words=("in", "out")),
-        Alone("barrier", lower=barrier, clauses=("on",)),
-        Alone("reduction", lower=reduction, clauses=("on", "async"), words=LOOP_WORDS),
-        Alone("bcast", lower=bcast, clauses=("from", "on", "async")),
+        Kind("gmove", Stands.ABOVE, gmove, clauses=("async",), words=("in", "out"), together_if=r"(?!in\b|out\b)"),
+        Alone("barrier", lower=barrier, clauses=("on",), together_if=WITHOUT_ON),
+        Alone("reduction", lower=reduction, clauses=("on", "async"), words=LOOP_WORDS, together_if=WITHOUT_ON),
+        Alone("bcast", lower=bcast, clauses=("from", "on", "async"), together_if=WITHOUT_ON),
         Alone("wait_async", lower=wait_async, clauses=("on",)),
         Alone("post", lower=post),
         Alone("wait", lower=wait),
         Alone("lock", lower=lock, clauses=("acquired_lock", "stat")),
         Alone("unlock", lower=lock, clauses=("stat",)),
         Alone("sync_memory", lower=sync_memory),
-        Alone("sync_all", lower=sync_memory),
+        Alone("sync_all", lower=sync_memory, together=True),
         Alone("sync_image", lower=sync_image),
         Alone("sync_images", lower=sync_images),
-        Alone("sync_images_all", lower=sync_memory),
+        Alone("sync_images_all", lower=sync_memory, together=True),
     ),
     absent={name: refused(name) for name in ABSENT},
     looks=re.compile(r"[\w\])]\s*:\s*\[\s*\*\s*\]|\]\s*:\s*\[", re.MULTILINE),
