@@ -141,6 +141,9 @@ class EveryRank(CompilerTest):
         for name in ("some_ranks.c", "some_ranks_smint.c"):
             self.check(name, "some ranks", ".* for all ranks together, and the condition in line", errors=False)
 
+    def test_loops_that_no_directive_divides(self) -> None:
+        self.check("forgotten_xmp.c", "not divided", "no directive divides this loop", errors=False)
+
     def test_barrier_of_some_ranks_at_run_time(self) -> None:
         """The message names the line of the barrier, not only the end of the program, which others came to."""
         text = "#include <xmp.h>\nint main(void) {\n  if (xmpc_node_num() == 0) {\n#pragma xmp barrier\n  }\n}\n"

@@ -84,6 +84,7 @@ class Lowered:
         if self.widening is not None and not self.widening.match(xmp, self.directive, self.template, self.loops):
             return
         xmp.unit.covered.append((statement.start_byte, statement.end_byte))
+        xmp.divided |= {shared.node.id for shared in self.loops}
         check_subscripts(xmp, self.template, statement, self.loops)
         if any(self.template.formats[s.axis] != "*" for s in self.loops):
             warn_of_sums(xmp, statement, self.loops)

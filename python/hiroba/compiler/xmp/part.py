@@ -13,6 +13,7 @@ from ..core.source import Node
 from .aligned import AlignedArrays
 from .arrays import Arrays
 from .coarrays import Coarrays
+from .forgotten import warn_of_forgotten
 from .parts import declare_all, explain
 from .references import CHAIN
 from .sections import Brackets, Codimensions, lift
@@ -29,6 +30,7 @@ class Xmp(XmpWords):
         self.named: dict[str, Codimensions] = {}  # names that directives declare as coarrays
         self.aligned = AlignedArrays(self)
         self.taken: set[int] = set()  # nodes that a directive has replaced
+        self.divided: set[int] = set()  # loops whose iterations nodes share
 
     def find(self) -> None:
         self.brackets = lift(self.source, self.found.text)
@@ -104,6 +106,10 @@ class Xmp(XmpWords):
         told = sorted(dict.fromkeys(self.lowering.explain))
         lines = [*(f"{self.source.place(at)}: {what}" for at, what in told), *self.explain]
         self.explain = sorted(lines, key=place_in)
+
+    def check(self) -> None:
+        if self.is_included:
+            warn_of_forgotten(self)
 
 
 def place_in(line: str) -> tuple[str, int, int]:

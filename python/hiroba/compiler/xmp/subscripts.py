@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ..core.constants import value_of
 from ..core.counted import Counted
@@ -12,8 +13,10 @@ from ..core.declarators import enclosing
 from ..core.shared import Anchor
 from ..core.source import Node, bare, text_of, walk
 from .aligned import Aligned
-from .part import Xmp
 from .words import Template
+
+if TYPE_CHECKING:
+    from .part import Xmp
 
 
 @dataclass
