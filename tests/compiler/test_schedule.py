@@ -98,6 +98,32 @@ class ScheduleTest(CompilerTest):
             counts[schedule] = sum(int(n) for n in re.findall(r"(\d+) messages", ended.stderr))
         self.assertLess(counts["dynamic, 64"] - counts["static"], 4 * 100 * 40)
 
+    def test_explain_who(self) -> None:
+        """What is written decides, then what is read, in their order: as share_of() of the library."""
+        head = (
+            "#include <smint.h>\n#define N 9\n#pragma SMint shared ::[NPROCS](0,NPROCS)\ndouble a[N], m[N][N];\n"
+            "#pragma SMint shared ::[NPROCS](0,NPROCS)\nint col[N];\n"
+            "double own[N];\nvoid f(double* p, const double* q) {\n  double s = 0;\n"
+        )
+        one, several = "the home of %s, if its array", "the home of the first of %s whose array"
+        loops = (
+            ("", "a[i] = own[i];", one % "`a[i]`"),
+            ("reduction(+:s)", "s += a[i];", one % "`a[i]`"),
+            ("reduction(+:s)", "s += p[i];", one % "`p[i]`"),
+            ("", "p[i] = q[i] + a[0];", several % "`p[i]`, `q[i]`"),
+            ("", "own[i] = m[i][2] + a[i - 1];", several % "`m[i][2]`, `a[i - 1]`"),
+            ("independent", "p[col[i]] = a[i];", several % "`col[i]`, `a[i]`"),
+            ("affinity(a[i])", "p[i] = 1;", several % "`a[i]`, `p[i]`"),
+            ("", "own[i] = i;", "equal parts, because no array that may be shared"),
+        )
+        text = "".join(
+            f"#pragma SMint parallel for {clause}\n  for (int i = 1; i < N; i++) {body}\n" for clause, body, _ in loops
+        )
+        self.write("who.c", f"{head}{text}}}\nint main(void) {{\n  f(a, a);\n  return 0;\n}}\n")
+        said = re.findall("  who: (.*)", self.compile("-Wno-every-rank", "--explain", "-c", "who.c").stderr)
+        for (_, body, expected), line in zip(loops, said, strict=True):
+            self.assertTrue(line.startswith(expected), f"{body} {line}")
+
 
 if __name__ == "__main__":
     unittest.main()

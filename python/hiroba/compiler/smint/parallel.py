@@ -293,6 +293,26 @@ class ParallelFor:
         is_array = of is not None and of.derived[:1] == (ARRAY,)
         return "each rank has its own" if is_array else "fetched in bulk, if it points to a shared array"
 
+    def _who(self, analysis: Analysis, owner: int) -> str:
+        """Describes the choice that share_of() in src/loops makes at run time."""
+        numbers = range(max(len(analysis.shared), 1))
+        divide = [
+            access for access in analysis.accesses
+            if self._how(access) != "each rank has its own"
+            and any(k in form.factors for form in access.low for k in numbers)
+        ]  # fmt: skip
+        order = [
+            *([analysis.accesses[owner]] if owner >= 0 else []),
+            *(access for access in divide if access.writes),
+            *(access for access in divide if access.reads),
+        ]
+        texts = [f"`{text}`" for text in dict.fromkeys(access.text for access in order)]
+        if not texts:
+            return "equal parts, because no array that may be shared has an affine subscript of the loop"
+        if len(texts) == 1:
+            return f"the home of {texts[0]}, if its array is shared and divided; else equal parts"
+        return f"the home of the first of {', '.join(texts)} whose array is shared and divided; else equal parts"
+
     def _explain(
         self,
         directive: Directive,
@@ -305,12 +325,7 @@ class ParallelFor:
     ) -> None:
         say = self.smint.explain.append
         say(f"{self.source.place(directive.at)}: parallel for over `{counted.name}`")
-        deciding = analysis.accesses[owner] if owner >= 0 else None
-        deciding = deciding or next((a for a in analysis.accesses if a.writes), None)
-        if deciding is not None:
-            say(f"  who: the home of `{deciding.text}`, if its array is shared and divided; else equal parts")
-        else:
-            say("  who: equal parts, because no array is written with an affine subscript")
+        say(f"  who: {self._who(analysis, owner)}")
         self.smint.explain += schedule.explained
         for access in analysis.accesses:
             words = " and ".join(["written"] * access.writes + ["read"] * access.reads)
