@@ -25,8 +25,9 @@ int hiroba_may_need_pages(const void* address); /* true if the byte is in shared
 }
 #endif
 
-/* MPI is not included: the file includes mpi.h under a condition that is false here. */
-#if __has_include(<mpi.h>)
+/* MPI is not included: the file includes mpi.h under a condition that is false here. `./` because GCC 12 reports no
+ * missing header in an #include whose name __has_include has not found before. */
+#if __has_include(<./mpi.h>)
 #include <mpi.h>
 
 #ifdef __cplusplus

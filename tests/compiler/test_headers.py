@@ -3,7 +3,7 @@
 import shutil
 import unittest
 
-from compiling import CompilerTest
+from compiling import CompilerTest, execute
 
 WITH_MPI = """\
 #include <stdio.h>
@@ -55,8 +55,53 @@ int main() {
 }
 """
 
+MADE = ("#include <stdio.h>\nstatic long n = 1;\n", '\n  { n += 1; }\n  if (n == 2) puts("OK");\n}\n')
+# Directives that macros and headers of the program make: the file, and a header.
+OPERATORS = (
+    ('#define ATOMIC _Pragma("hiroba atomic")\nint main(void) {\nATOMIC', ""),
+    ("#define DO(x) _Pragma(#x)\nint main(void) {\nDO(hiroba atomic)", ""),
+    ("#define ATOMIC DO(hiroba atomic)\n#define DO(x) _Pragma(#x)\nint main(void) {\nATOMIC", ""),
+    ('#include "made.h"\nint main(void) {\nATOMIC', '#define ATOMIC _Pragma("hiroba atomic")'),
+    (
+        '#include "made.h"\nint main(void) {',
+        "static inline void add(long* to) {\n#pragma hiroba atomic\n  *to += 1;\n}",
+    ),
+    ('int main(void) {\n_Pragma ( "hiroba atomic" )', ""),
+    ('#define ONE _Pragma("SMint critical")\nint main(void) {\nONE', ""),
+    ("#define DO(x) _Pragma(#x)\nint main(void) {\nDO(SMint barrier)", ""),
+    ('#define FIRST _Pragma("xmp task on p[0]")\n#pragma xmp nodes p[*]\nint main(void) {\nFIRST', ""),
+    (
+        '#include "made.h"\nint main(void) {\nFIRST',
+        '#define FIRST _Pragma("xmp nodes p[*]") _Pragma("xmp task on p[0]")',
+    ),
+    ('#define WAITED _Pragma("hiroba task inout(n)")\nint main(void) {\nWAITED', ""),
+)
+
 
 class Headers(CompilerTest):
+    def test_directives_made_by_macros(self) -> None:
+        """They need no header either. The first runs."""
+        for body, header in OPERATORS:
+            self.write("made.h", header + "\n")
+            self.write("macro.c", f"{MADE[0]}{body}{MADE[1]}")
+            with self.subTest(body):
+                self.compiled("-fopenmp", "-c", "macro.c")
+        self.write("macro.c", f"{MADE[0]}{OPERATORS[0][0]}{MADE[1]}")
+        self.compiled("macro.c", "-o", "macro")
+        self.check_answer(self.folder / "macro", jobs=[(1, 1)])
+
+    def test_mpi_that_is_not_there(self) -> None:
+        """The C compiler's own message."""
+        text = "#include <mpi.h>\nMPI_Comm c;\n"
+        self.write("mpi.c", text)
+        expected = execute(["cc", "-c", "mpi.c"], self.folder)
+        if expected.returncode == 0:
+            self.skipTest("mpi.h is where the compiler looks by itself")
+        for more in ("", "#pragma xmp nodes p[*]\n", "int main(void) { return MPI_Init(0, 0); }\n"):
+            self.write("mpi.c", text + more)
+            ended = self.compile("-c", "mpi.c")
+            self.assertEqual((ended.returncode, ended.stderr), (1, expected.stderr))
+
     def test_mpi_calls_on_shared_memory(self) -> None:
         """Files that include mpi.h, under a condition, too, pass shared memory of another node to MPI."""
         if shutil.which("mpicc") is None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from .core.notation import Notation
 from .foreign import code_of
 from .plain import header_folders
 from .registry import NOTATIONS
@@ -14,6 +15,13 @@ from .registry import NOTATIONS
 # Macros that a program defines before its first #include, to choose the declarations of the C library's headers.
 CHOICE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(_\w+_SOURCE|_FILE_OFFSET_BITS)\b[ \t]*(.*?)[ \t]*$", re.MULTILINE)
 MPI = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([<\"])mpi\.h[>\"]", re.MULTILINE)
+
+
+def words_for(notation: Notation) -> list[str]:
+    """Returns words for the preprocessor that include the header of a notation, and define its macro."""
+    headers = [f"{notation.folder}/{notation.header}".lstrip("/"), *notation.beside]
+    macro = [f"-D{notation.macro}"] * bool(notation.macro)
+    return [*macro, *(word for header in headers for word in ("-include", f"hiroba/{header}"))]
 
 
 def header_words(source: str, text: str, include: str) -> list[str]:

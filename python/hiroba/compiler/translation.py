@@ -21,7 +21,7 @@ from .core.source import CompileError
 from .core.summaries import File
 from .driver import die_of
 from .fallthrough import with_comments
-from .headers import header_words
+from .headers import header_words, words_for
 from .jobs import CLANG, GCC, Job, jobs_of
 from .link import check
 from .plain import header_folders, read_input
@@ -129,12 +129,10 @@ class Translation:
         return [self.job.dialect.colour] if sys.stderr.isatty() and not given else []
 
     def make(self) -> None:
-        out = f"{self.folder}/{Path(self.source).stem}.i"
-        words = self.job.preprocessing(self.source, self.source, out, [*self.colour, *self.more])
-        done = start(words, self.job, subprocess.PIPE)
-        self.messages = done.stderr.decode(errors="surrogateescape")
-        text = Path(out).read_bytes().decode("latin-1") if Path(out).exists() else ""
-        if done.returncode != 0:
+        text, status = self._read()
+        if status == 0 and self.add_headers(text):
+            text, status = self._read()
+        if status != 0:
             self.failed = any(notation.is_written(each) for notation in NOTATIONS for each in (self.original, text))
             return
         self.preprocessed = text
@@ -146,6 +144,23 @@ class Translation:
         if translated is not text:
             self.text = translated
             self.pointing = Pointing(source, translated)
+
+    def _read(self) -> tuple[str, int]:
+        """Returns the preprocessor's result, and its status."""
+        out = f"{self.folder}/{Path(self.source).stem}.i"
+        words = self.job.preprocessing(self.source, self.source, out, [*self.colour, *self.more])
+        done = start(words, self.job, subprocess.PIPE)
+        self.messages = done.stderr.decode(errors="surrogateescape")
+        return (Path(out).read_bytes().decode("latin-1") if Path(out).exists() else "", done.returncode)
+
+    def add_headers(self, text: str) -> bool:
+        """Adds the headers of notations whose directives come from macros, _Pragma, or the user's headers. Returns
+        true if there are any."""
+        before = len(self.more)
+        for notation in NOTATIONS:
+            if notation.has_directives(text) and notation.symbol not in text:
+                self.more += words_for(notation)
+        return len(self.more) > before
 
     def at_lines(self, form: re.Pattern[str], texts: list[str]) -> str:
         """Returns the preprocessor's result for texts, each with the macros that are defined at its line: the k-th one

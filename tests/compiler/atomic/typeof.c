@@ -3,6 +3,19 @@
 struct s {
   int k;
 } g = {3};
+
+static long twice(long a) { return a * 2; }
+static long called(long a) {
+  typeof(1) one = 1;
+  __typeof__(1UL) two = 2;
+  typeof(twice(1)) three = 3;
+  typeof(sizeof one) four = 4;
+  typeof(1 ? 2 : 3) five = 5;
+  typeof(twice(twice(a))) six = 6;
+  typeof(-1) seven = 7;
+  return a + one + (long)two + three + (long)four + five + six + seven;
+}
+
 int main(void) {
   __auto_type q = &g;
   __typeof__(g.k) r = 0;
@@ -14,6 +27,11 @@ int main(void) {
     r += *u;
     __typeof__(*q) copy = *q;
     r += copy.k;
+    typeof(1) one = 1;
+    typeof(1 +
+           1) both = 2;
+    __typeof(twice(1)) more = called(one + both);
+    r += (int)more;
   }
   printf("%d %d\n", r, g.k);
 }

@@ -227,6 +227,10 @@ class Notation:
             return False
         return bool(self.family and self._line.search(text)) or bool(self.looks and self.looks.search(text))
 
+    def has_directives(self, text: str) -> bool:
+        """Returns true if preprocessed text has a line of its family."""
+        return bool(self.family) and self._line.search(text) is not None
+
     def first_in_cxx(self, text: str) -> list[tuple[int, str]]:
         names = "|".join(kind.name for kind in self.directives)
         families = [*filter(None, (self.family,)), *self.no_family]

@@ -20,6 +20,7 @@ HASH_LINE = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 BRACKETS = r"\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)"
 ATTRIBUTE = re.compile(rf"\b__attribute(?:__)?\s*{BRACKETS}")
 TYPEOF = re.compile(rf"\b(?:__)?typeof(?:__)?\s*{BRACKETS}")
+TYPE_LIKE = re.compile(r"\w+\s*\(\s*[A-Za-z_]\w*(?:[ \t]+[A-Za-z_]\w*)*[ \t]*(?:\[[^()\n]*\])*\s*\)")
 COMPLEX = re.compile(r"\b(?:_Complex|__complex__)\b")  # the parser takes it for a name; see Declared
 Node = tree_sitter.Node
 Edit = tuple[int, int, str]  # begin, end, and the text in its place
@@ -242,10 +243,11 @@ def blank_all(pattern: re.Pattern[str], text: str) -> str:
 
 
 def plain_type(found: re.Match[str]) -> str:
-    """Replaces a typeof that the parser would not take for a type by a type name of the same length."""
-    if "\n" in found[0] or re.fullmatch(r"\w+\s*\(\s*\w[\w\s*()\[\]]*", found[0]):
+    """Replaces a typeof that the parser would not take for a type by a type name of the same length and lines."""
+    if TYPE_LIKE.fullmatch(found[0]):
         return found[0]
-    return "hiroba_".ljust(len(found[0]), "_")
+    name = "hiroba_".ljust(len(found[0].split("\n", 1)[0]), "_")[: len(found[0].split("\n", 1)[0])]
+    return name + re.sub(r"[^\n]", " ", found[0][len(name) :])
 
 
 def parse(text: str) -> Node:
