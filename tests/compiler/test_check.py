@@ -2,6 +2,7 @@
 silent over programs that do not."""
 
 import re
+import shutil
 import unittest
 
 from compiling import CompilerTest, shapes
@@ -19,6 +20,54 @@ int main(void) {
 """  # the body begins at line 10
 TAIL = "  return 0;\n}\n"
 FIRST = HEAD.count("\n") + 1
+SANITIZED = """\
+#include <stdio.h>
+#include <xmp.h>
+#define N 8
+#define M 50
+#pragma xmp nodes p[*]
+#pragma xmp template t[N]
+#pragma xmp distribute t[block] onto p
+#pragma xmp template u[M][M]
+#pragma xmp distribute u[*][block] onto p
+#pragma xmp template c[M]
+#pragma xmp distribute c[cyclic] onto p
+double a[N], *q;
+int m[M][M];
+struct s { int x, y[3]; } z[M];
+#pragma xmp align a[i] with t[i]
+#pragma xmp align q[i] with t[i]
+#pragma xmp align m[i][j] with u[i][j]
+#pragma xmp align z[i] with c[i]
+#pragma xmp shadow a[1]
+#pragma xmp shadow m[0][1]
+static void add(double v[N]) {
+#pragma xmp align v[i] with t[i]
+#pragma xmp loop on t[i]
+  for (int i = 0; i < N; i++) v[i] += 1;
+}
+int main(void) {
+  long sum = 0;
+  q = xmp_malloc(xmp_desc_of(q), N);
+#pragma xmp loop on t[i]
+  for (int i = 0; i < N; i++) a[i] = q[i] = i;
+#pragma xmp reflect(a)
+#pragma xmp loop on t[i] reduction(+:sum)
+  for (int i = 1; i < N - 1; i++) q[i] = a[i - 1] + a[i + 1], sum += (long)q[i];
+#pragma xmp loop (i,j) on u[i][j]
+  for (int i = 0; i < M; i++)
+    for (int j = 0; j < M; j++) m[i][j] = i * j;
+#pragma xmp reflect(m)
+#pragma xmp loop on u[*][j] reduction(+:sum)
+  for (int j = 1; j < M; j++)
+    for (int i = 0; i < M; i++) { int* e = &m[i][j]; sum += *e + m[i][j - 1]; }
+#pragma xmp loop on c[i] reduction(+:sum)
+  for (int i = 0; i < M; i++) { z[i].x = i; z[i].y[i % 3] = 2; sum += z[i].x++ + z[i].y[i % 3]; }
+  add(a);
+#pragma xmp task on p[0]
+  printf("%ld\\n", sum);
+}
+"""
 LOOP = "#pragma SMint parallel for\n  for (int i = 1; i < N - 1; i++)\n    for (int j = 1; j < N - 1; j++) "
 DECLARED = LOOP.replace("for\n", "for independent\n")  # no test before the loop, which would end the job
 
@@ -151,6 +200,17 @@ class Checked(CompilerTest):
         """One rank at a time, in the order of a lock, is no race."""
         body = "#pragma SMint parallel for affinity(v[i])\n  for (int i = 0; i < 8; i++) {\n    v[i] = i;\n"
         self.silent(body + "#pragma SMint critical\n    w[at[0]] += v[i];\n  }\n")
+
+    def test_sanitizer(self) -> None:
+        """Subscripts of aligned arrays are those of the whole array, and the sanitizer knows the type of a part."""
+        self.write("aligned.c", SANITIZED)
+        words = ["-O1", "-fsanitize=undefined", "-fno-sanitize-recover", "aligned.c", "-o", "aligned"]
+        for cc in ("gcc", "clang"):
+            probe = self.compile("--cc", cc, *words) if shutil.which(cc) else None
+            if probe is None or "libclang_rt" in probe.stderr:
+                continue  # its library is a package of its own
+            self.assertEqual((probe.returncode, probe.stderr), (0, ""))
+            self.check_answer(self.folder / "aligned", "2942592\n", jobs=[(1, 1), (3, 2)])
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ def translate(text: str, preprocess: Preprocess, flags: Sequence[str] = ()) -> t
     source.downgraded = frozenset(flag[11:] for flag in flags if flag.startswith("-Wno-error="))
     source.silenced = frozenset(flag[5:] for flag in flags if flag.startswith("-Wno-"))
     source.checks = "--check" in flags
+    source.sanitizes = any(re.match(r"-fsanitize=.*\b(undefined|bounds)", flag) for flag in flags)
     unit = Unit(source, any(n.self_starting and n.self_starting in text for n in NOTATIONS))
     try:
         parts = find(unit, preprocess)

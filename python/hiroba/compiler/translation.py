@@ -110,7 +110,8 @@ class Translation:
     """One C file: preprocessed, and translated if it has a notation."""
 
     def __init__(self, job: Job, source: str, headers: str, command: Command, folder: str) -> None:
-        self.job, self.source, self.warnings, self.folder = job, source, command.warnings, folder
+        self.job, self.source, self.folder = job, source, folder
+        self.flags = [*command.warnings, *(name for name, _ in command.options if name.startswith("-fsanitize="))]
         self.text: str | None = None  # the C for the compiler
         self.preprocessed = ""
         self.failed = False
@@ -137,7 +138,7 @@ class Translation:
             return
         self.preprocessed = text
         try:
-            translated, self.explained, source = translate(text, self.at_lines, self.warnings)
+            translated, self.explained, source = translate(text, self.at_lines, self.flags)
         except CompileError:
             self.failed = True
             return

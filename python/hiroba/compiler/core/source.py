@@ -20,7 +20,9 @@ HASH_LINE = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 BRACKETS = r"\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)"
 ATTRIBUTE = re.compile(rf"\b__attribute(?:__)?\s*{BRACKETS}")
 TYPEOF = re.compile(rf"\b(?:__)?typeof(?:__)?\s*{BRACKETS}")
-TYPE_LIKE = re.compile(r"\w+\s*\(\s*[A-Za-z_]\w*(?:[ \t]+[A-Za-z_]\w*)*[ \t]*(?:\[[^()\n]*\])*\s*\)")
+TYPE_LIKE = re.compile(
+    r"\w+\s*\(\s*(?!sizeof\b|_?_?[aA]lignof)[A-Za-z_]\w*(?:[ \t]+[A-Za-z_]\w*)*[ \t]*(?:\[[^()\n]*\])*\s*\)"
+)
 COMPLEX = re.compile(r"\b(?:_Complex|__complex__)\b")  # the parser takes it for a name; see Declared
 Node = tree_sitter.Node
 Edit = tuple[int, int, str]  # begin, end, and the text in its place
@@ -67,6 +69,7 @@ class Source:
     downgraded: frozenset[str] = frozenset()  # options of complain() that are warnings
     silenced: frozenset[str] = frozenset()
     checks: bool = False  # option --check: what the program does is checked while it runs
+    sanitizes: bool = False  # the C compiler checks subscripts by the types of arrays
     refused: list[tuple[int, int]] = field(default_factory=list)  # statements in which errors follow from another one
 
     def __post_init__(self) -> None:

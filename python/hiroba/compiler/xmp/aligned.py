@@ -167,7 +167,12 @@ class AlignedArrays:
         kept = next((k for k in self.kept if k.begin <= at < k.end and found.key in k.names), None)
         text = f"(*{PREFIX}kept_{found.symbol})" if kept is not None else found.whole("base")
         subscript = self._checked if self.xmp.source.checks else self._subscript
-        return text + "".join(f"[{subscript(lowering, found, d, i)}]" for d, i in enumerate(indices))
+        written = [subscript(lowering, found, d, i) for d, i in enumerate(indices)]
+        if self.xmp.source.sanitizes:  # a part's type has its extents, and its subscripts do not begin at 0
+            for each in written:
+                text = f"(*(&{text}[0] + ({each})))"
+            return text
+        return text + "".join(f"[{each}]" for each in written)
 
     def _checked(self, lowering: Lowering, found: Aligned, d: int, index: Node) -> str:
         """Returns a subscript that option --check compares with what the node has."""
