@@ -90,6 +90,28 @@ class Headers(CompilerTest):
         self.compiled("macro.c", "-o", "macro")
         self.check_answer(self.folder / "macro", jobs=[(1, 1)])
 
+    def test_header_of_the_same_name(self) -> None:
+        """libxmp, which plays music, has an <xmp.h>, too: a program without directives gets that of the system."""
+        self.write("system/xmp.h", "typedef char* xmp_context;\nxmp_context xmp_create_context(void);\n")
+        self.write(
+            "player.c",
+            '#include <stdio.h>\n#include <xmp.h>\nxmp_context xmp_create_context(void) { return "OK"; }\n'
+            "int main(void) {\n  xmp_context c = xmp_create_context();\n  puts(c);\n}\n",
+        )
+        self.write(
+            "ours.c",
+            "#include <stdio.h>\n#include <xmp.h>\n#include <math.h>\n#pragma xmp nodes p[*]\n"
+            "int main(int n, char** v) {\n"
+            '#pragma xmp task on p[0]\n  puts(xmpc_node_num() == 0 && sin(n) > 0 && v[0][0] ? "OK" : "wrong");\n}\n',
+        )
+        for folder in ("-I", "-isystem", ""):
+            words = [folder, self.folder / "system"] if folder else []
+            env = {} if folder else {"C_INCLUDE_PATH": str(self.folder / "system")}
+            self.compiled(*words, "player.c", "-o", "player", env=env)
+            self.compiled(*words, "ours.c", "-o", "ours", env=env)  # libm is linked, as by xmpcc
+        self.assertEqual(execute([str(self.folder / "player")], self.folder).stdout, "OK\n")
+        self.check_answer(self.folder / "ours", jobs=[(3, 2)])
+
     def test_mpi_that_is_not_there(self) -> None:
         """The C compiler's own message."""
         text = "#include <mpi.h>\nMPI_Comm c;\n"

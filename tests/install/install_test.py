@@ -225,10 +225,11 @@ class InstallTest(unittest.TestCase):
         (project / "CMakeLists.txt").write_text(DIRECTIVES_PROJECT)
         environment = clean_environment() | {"PATH": self.environment["PATH"]}
         run(["hirobacc", "-O2", "-Wall", "-Werror", "directives.c", "-o", "alone"], project, environment)
-        options = [f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DCMAKE_C_COMPILER={arguments.cc}"]
-        run([arguments.cmake, "-S", ".", "-B", "build", "-G", "Ninja", *options], project, environment)
-        run([arguments.cmake, "--build", "build"], project, environment)
-        for program in ("./alone", "build/directives"):
+        for compiler, build in ((arguments.cc, "build"), (f"{self.prefix}/bin/hirobacc", "build-by-hirobacc")):
+            options = [f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DCMAKE_C_COMPILER={compiler}"]
+            run([arguments.cmake, "-S", ".", "-B", build, "-G", "Ninja", *options], project, environment)
+            run([arguments.cmake, "--build", build], project, environment)
+        for program in ("./alone", "build/directives", "build-by-hirobacc/directives"):
             output = run(["hirobarun", "-n", "3", "--nodes", "2", program], project, environment)
             self.assertEqual(output, "sum 4950\n")
 

@@ -35,6 +35,8 @@ class Installation:
 
 def main(arguments: list[str], installation: Installation) -> int:
     try:
+        if arguments and os.path.realpath(find_program(arguments[0]) or "") == installation.command:
+            arguments = arguments[1:]  # hirobacc is CMake's launcher, and its compiler, too
         command = read_command(arguments)
         if command.help:
             print(USAGE, end="", flush=True)
@@ -163,7 +165,8 @@ def link_words(library: str, command: Command) -> list[str]:
     shared = libraries_in(library, ".so") or ["-lhiroba"]
     if command.has("-fgnu-tm"):  # before the library of GCC, which it takes the place of
         shared.insert(0, "-lhiroba_tm")
-    only_if_used = ["-Wl,--push-state,-Bdynamic,--as-needed", *shared, "-Wl,--pop-state"]
+    # libm as with Omni's xmpcc, whose programs do not name it.
+    only_if_used = ["-Wl,--push-state,-Bdynamic,--as-needed", *shared, "-lm", "-Wl,--pop-state"]
     return [f"-L{library}", f"-Wl,-rpath,{library}", *only_if_used]
 
 

@@ -28,16 +28,18 @@ def header_words(source: str, text: str, include: str) -> list[str]:
     """Returns words for the preprocessor: the folders of Hiroba's headers, the headers that a file with this text uses
     and does not include, and the macros of its notations."""
     code = code_of(text)
-    words = header_folders(include)
+    written = [notation for notation in NOTATIONS if notation.is_written(code)]
+    others = any(n.namesake and not n.folder and n not in written and n.namesake.search(code) for n in NOTATIONS)
+    words = header_folders(include, "-idirafter" if others else "-isystem")
     added = []
     for notation in NOTATIONS:
         header = re.escape(notation.header)
         is_other = notation.namesake is not None and notation.namesake.search(code) is not None
         if notation.folder and not is_other and re.search(rf"include\s*<{header}>", text) is not None:
             words += ["-isystem", f"{include}/{notation.folder}"]
-        if notation.is_written(code) and re.search(rf"#\s*include\s*[<\"](?:hiroba/)?{header}", text) is None:
+        if notation in written and re.search(rf"#\s*include\s*[<\"](?:hiroba/)?{header}", text) is None:
             added.append(f"{notation.folder}/{notation.header}".lstrip("/"))
-        if notation.is_written(code):
+        if notation in written:
             added += notation.beside
             words += [f"-D{notation.macro}"] * bool(notation.macro)
     mpi = MPI.search(text)

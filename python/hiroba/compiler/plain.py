@@ -49,12 +49,12 @@ def is_plain(command: Command, headers: str) -> bool:
     return Search(command, headers).is_plain()
 
 
-def header_folders(include: str) -> list[str]:
+def header_folders(include: str, option: str = "-isystem") -> list[str]:
     """Returns the folders of <xmp.h> and <hiroba/xmp.h>. They are found like the system's: after the user's, and
-    -MMD does not name them."""
+    -MMD does not name them. With -idirafter the system's own come first."""
     outer = os.path.dirname(include)
     # The compiler's own folder here would hide the <stdlib.h> that C++'s <cstdlib> needs.
-    return ["-isystem", include, *(["-isystem", outer] if outer != "/usr/include" else [])]
+    return [option, include, *([option, outer] if outer != "/usr/include" else [])]
 
 
 class Search:

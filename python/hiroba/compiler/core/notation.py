@@ -212,7 +212,8 @@ class Notation:
     in_cxx: tuple[tuple[re.Pattern[str], str], ...] = ()
     unless: re.Pattern[str] | None = None
     folder: str = ""  # folder of the header, which only files that include it find ...
-    namesake: re.Pattern[str] | None = None  # ... unless they use that of another library with the same name
+    namesake: re.Pattern[str] | None = None  # ... unless they use that of another library with the same name, which
+    # without a folder is found before ours
 
     @property
     def _line(self) -> re.Pattern[str]:

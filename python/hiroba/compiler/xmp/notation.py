@@ -82,5 +82,7 @@ XMP = Notation(
     ),
     absent={name: refused(name) for name in ABSENT},
     looks=re.compile(r"[\w\])]\s*:\s*\[\s*\*\s*\]|\]\s*:\s*\[", re.MULTILINE),
+    # libxmp, which plays music.
+    namesake=re.compile(r"\bxmp_(?:context|\w+_context|\w*module\w*|frame_info|start_player|play_\w+|channel_\w+)\b"),
     in_cxx=((re.compile(r"\]\s*:\s*\[|:\[\*\]"), "a[i]:[image] is"),),
 )
