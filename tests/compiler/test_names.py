@@ -123,6 +123,56 @@ MAIN_BODY = """{
 }
 """
 
+# Names beyond ASCII in each notation: declarations, directives, macros in directives, and universal character names.
+WIDE = {
+    "xmp": """#define GRÖSSE 100
+#pragma xmp nodes π[*]
+#pragma xmp template größe[GRÖSSE]
+#pragma xmp distribute größe[block] onto π
+double h\\u00f6he[GRÖSSE];
+#pragma xmp align höhe[ä] with größe[ä]
+int bild[4]:[*];
+int main(void) {
+  double Σ = 0, größte = 0;
+#pragma xmp loop on größe[ä] reduction(+:Σ) reduction(max:größte)
+  for (int ä = 0; ä < GRÖSSE; ä++) { höhe[ä] = ä; Σ += höhe[ä]; größte = größte > ä ? größte : ä; }
+  bild[0:4] = xmpc_this_image();
+#pragma xmp barrier
+  int é = bild[1]:[0];
+#pragma xmp bcast(é) from π[0] on π
+#pragma xmp task on π[0]
+  printf("%g %g größe\\n", Σ + é, größte);
+}
+""",
+    "smint": """#pragma SMint shared ::[NPROCS](0,NPROCS)
+double höhe[100];
+int main(void) {
+  double Σ = 0;
+#pragma SMint parallel for reduction(+:Σ)
+  for (int ä = 0; ä < 100; ä++) { höhe[ä] = ä; Σ += höhe[ä]; }
+#pragma SMint critical(zähler)
+  Σ += 0;
+#pragma hiroba task inout(höhe[0:100]) label(größer)
+  höhe[3] = 99;
+#pragma hiroba taskwait
+#pragma hiroba atomic
+  { höhe[2] += Σ; }
+  if (MYPID == 0) printf("%g %g größe\\n", Σ, höhe[3]);
+}
+""",
+    "mpc": """shared double größe[100]::[NPROCS](0,NPROCS);
+int main(int n, char** v) {
+  mpc_init(&n, &v);
+  for (int ä = MYPID; ä < 100; ä += NPROCS) größe[ä] = ä;
+  mpc_barrier();
+  double Σ = 0;
+  for (int ä = 0; ä < 100; ä++) Σ += größe[ä];
+  if (MYPID == 0) printf("%g %g größe\\n", Σ, größe[99]);
+  mpc_exit();
+}
+""",
+}
+
 
 class Names(CompilerTest):
     maxDiff = None
@@ -147,6 +197,18 @@ class Names(CompilerTest):
             with self.subTest(name):
                 self.compiled("-w", "-std=gnu17", file, "-o", "main")
                 self.assertEqual(self.launch(1, 1, self.folder / "main").stdout, "780\n")
+
+    def test_beyond_ascii(self) -> None:
+        for notation, text in WIDE.items():
+            with self.subTest(notation):
+                self.write("wide.c", f"#include <stdio.h>\n#include <{notation}.h>\n{text}")
+                self.compiled("-fopenmp", "wide.c", "-o", "wide")
+                self.check_answer(self.folder / "wide", "4950 99 größe\n", jobs=[(3, 2)])
+        text = "#include <xmp.h>\n#pragma xmp nodes p[*]\nint main(void) {\n  int größe = 1;\n"
+        self.write("wrong.c", text + "  (void)größe;\n#pragma xmp task on π[0]\n  ;\n}\n")
+        ended = self.compile("-c", "wrong.c")
+        self.assertIn("wrong.c:6:21: error: `π` is no node array", ended.stderr)
+        self.assertIn("    6 | #pragma xmp task on π[0]\n", ended.stderr)
 
 
 if __name__ == "__main__":

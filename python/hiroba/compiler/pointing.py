@@ -7,6 +7,7 @@ import re
 from functools import cached_property
 
 from .core.source import LINE_MARKER, Source, as_written, original_line
+from .core.wide import spell, write
 
 COLOUR = r"(?:\x1b\[[0-9;]*[mK])*"
 HEAD = re.compile(rf"({COLOUR})([^\s:][^:\n]*):(\d+):(\d+)(:.*)")
@@ -19,12 +20,13 @@ class Pointing:
         self.source, self.written = source, written
 
     @cached_property
-    def _pieces(self) -> list[tuple[int, int, bool]]:
-        """Returns the begin of a piece of the text, its position in the source, and true if it is unchanged."""
+    def _pieces(self) -> list[tuple[int, int, bool, str]]:
+        """Returns the begin of a piece of the text, its position in the source, true if it is unchanged, and itself."""
         out, begin = [], 0
         for text, at, same in self.source.pieces():
-            out.append((begin, at, same))
-            begin += len(text)
+            written = write(text)
+            out.append((begin, at, same, written))
+            begin += len(written)
         return out
 
     @cached_property
@@ -47,8 +49,8 @@ class Pointing:
             if len(text) - len(text.lstrip()) < column <= len(text) + 1:
                 place = at + column - 1
                 piece = bisect.bisect_right(self._pieces, place, key=lambda piece: piece[0]) - 1
-                begin, source, same = self._pieces[piece]
-                return self.source.place(source + place - begin if same else source).column
+                begin, source, same, inside = self._pieces[piece]
+                return self.source.place(source + len(spell(inside[: place - begin])) if same else source).column
         return column
 
     def rewrite(self, messages: str) -> str:

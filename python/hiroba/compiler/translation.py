@@ -19,6 +19,7 @@ from types import FrameType
 from .command import Command
 from .core.source import CompileError
 from .core.summaries import File
+from .core.wide import show, spell, write
 from .driver import die_of
 from .fallthrough import with_comments
 from .headers import header_words, words_for
@@ -136,15 +137,15 @@ class Translation:
         if status != 0:
             self.failed = any(notation.is_written(each) for notation in NOTATIONS for each in (self.original, text))
             return
-        self.preprocessed = text
+        self.preprocessed, text = text, spell(text)
         try:
             translated, self.explained, source = translate(text, self.at_lines, self.flags)
         except CompileError:
             self.failed = True
             return
         if translated is not text:
-            self.text = translated
-            self.pointing = Pointing(source, translated)
+            self.text = write(translated)
+            self.pointing = Pointing(source, self.text)
 
     def _read(self) -> tuple[str, int]:
         """Returns the preprocessor's result, and its status."""
@@ -174,8 +175,8 @@ class Translation:
             elif form.match(line):
                 out.append(next(left, ""))
         file = Path(self.folder, "macros.c")
-        file.write_bytes("".join(out).encode("latin-1"))
-        return self._preprocessed(str(file), [])
+        file.write_bytes(write("".join(out)).encode("latin-1"))
+        return spell(self._preprocessed(str(file), []))
 
     def _preprocessed(self, file: str, more: list[str]) -> str:
         """Returns the preprocessor's result for a file; messages are not printed."""
@@ -277,7 +278,7 @@ class Compilation:
         self.made[source] = made = Translation(job, source, self.headers, self.command, folder)
         made.make()
         if self.command.explain and made.explained:
-            print("\n".join(made.explained), file=sys.stderr)
+            print(show("\n".join(made.explained)), file=sys.stderr)
 
     def _run(self, job: Job) -> int:
         if any(self._is_missing(word) for word in job.words if word != job.output):

@@ -14,6 +14,7 @@ import tree_sitter_c
 
 from .diagnostics import Diagnostics
 from .text import quoted
+from .wide import show, spell, write
 
 LINE_MARKER = re.compile(r'^# (\d+) "((?:[^"\\]|\\.)*)"([ 0-9]*)$', re.MULTILINE)
 HASH_LINE = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
@@ -119,12 +120,14 @@ class Source:
         """The preprocessor keeps words but not the space between them, so the n-th of a word is the n-th there."""
         found = re.match(r"\w+|[^\w\s]", self.text[at:])
         original = original_line(file, line)
+        original = spell(original) if original is not None else None
         if found is None or original is None:
             return at - begin + 1
         pattern = re.escape(found[0]) if not found[0][0].isalnum() else rf"\b{re.escape(found[0])}\b"
         nth = len(re.findall(pattern, self._written_before(begin, at)))
         places = [m.start() for m in re.finditer(pattern, original)]
-        return places[nth] + 1 if nth < len(places) else min(at - begin, len(original)) + 1
+        column = places[nth] if nth < len(places) else min(at - begin, len(original))
+        return len(write(original[:column])) + 1
 
     # ---- messages ----
 
@@ -137,7 +140,7 @@ class Source:
             out += [f"{place.line:5d} | {shown}", f"      | {' ' * len(before)}^"]
         if remedy:
             out.append(f"      = {remedy}")
-        self.diagnostics.add(kind, at, "\n".join(out))
+        self.diagnostics.add(kind, at, show("\n".join(out)))
 
     @property
     def errors(self) -> int:
