@@ -289,7 +289,7 @@ def advice(report: Report) -> list[dict[str, Any]]:
         for finding in rule.find(report, rule.limit):
             about = {"rule": rule.name, "measures": rule.measures, "limit": rule.limit, "page": f"docs/{rule.page}.md"}
             found.append(about | asdict(finding))
-    if any(entry["rule"] == "false sharing" and "without a gap" in entry["sentence"] for entry in found):
+    if any(entry["rule"] == "false sharing" and "without a gap" in str(entry["sentence"]) for entry in found):
         found = [entry for entry in found if entry["rule"] != "load imbalance"]  # who waits for pages differs by rank
     if any(entry["rule"] == "serial fill" for entry in found):
         found = [entry for entry in found if entry["rule"] != "load imbalance"]  # it is the same waiting
