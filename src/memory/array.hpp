@@ -93,6 +93,7 @@ struct Array {
   bool sparse = false;                    // most of it will not be used
   const char* closed_pages = nullptr;     // what an access to a page means that its owner has closed
   bool watched = false;                   // option check looks for races on it
+  bool own_open = false;                  // this rank's part is not watched, but for AccessRecorder::watch_own()
   bool race_told = false;                 // a floor that knows the program's text has reported one in this epoch
   const char* freed_by = "";              // the call that frees it
   std::atomic<bool> preloaded{false};     // this rank touches pages of other nodes only after preloading them
@@ -170,6 +171,11 @@ class PageSet {
 
  private:
   std::vector<PageRun> runs_;
+};
+
+// Names what lies at an address as the text of a program does: "a" and "a[3]"; "": not known.
+struct ElementName {
+  std::string object, element;
 };
 
 // Returns "a[3][5]" for the element with this byte of the array, counted from its first byte.

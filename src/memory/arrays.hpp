@@ -34,6 +34,7 @@ class Arrays {
     const char* place = "";          // "main.c:12"
     const char* freed_by = "free";   // the call that frees it
     bool watched = true;             // option check finds races on it
+    bool own_open = false;           // a rank's accesses to its own part count only where watch_own() says so
     GuardedParts parts = {};         // if each rank has its own part, with a guard after it
     const void* adopts = nullptr;    // memory of the executable in the address range, which becomes the array with the
                                      // contents that rank `first` has; whole pages

@@ -64,16 +64,21 @@ uint64_t Atomics::perform(const Target& target, void* address, RemoteWords::Oper
   return parts_.transport->words().perform(target.rank, operation, target.offset, operand, expected);
 }
 
-void Atomics::record(const Target& target, bool writes) {
+void Atomics::record(const Target& target, bool writes, Order order) {
   if (!parts_.races.on()) return;
   if (writes) parts_.races.recorder().blur(target.offset >> page_shift);
-  parts_.consistency.note_order();
+  if (order == Order::unknown) parts_.consistency.note_order();
 }
 
-Status Atomics::add(void* address, unsigned bytes, uint64_t value, uint64_t& old) {
+void Atomics::note(const void* address, unsigned bytes, bool writes) {
+  if (!parts_.races.on()) return;
+  PastViewAccesses(parts_.races.recorder()).atomic(static_cast<const char*>(address), bytes, writes);
+}
+
+Status Atomics::add(void* address, unsigned bytes, uint64_t value, uint64_t& old, Order order) {
   Target target = {};
   HIROBA_TRY(locate(address, bytes, target));
-  record(target, value != 0);
+  record(target, value != 0, order);
   settle(target);
   if (value != 0) before(target);
   old = perform(target, address, RemoteWords::adding(bytes), value, 0);
@@ -83,10 +88,10 @@ Status Atomics::add(void* address, unsigned bytes, uint64_t value, uint64_t& old
   return {};
 }
 
-Status Atomics::swap(void* address, unsigned bytes, uint64_t expected, uint64_t desired, uint64_t& old) {
+Status Atomics::swap(void* address, unsigned bytes, uint64_t expected, uint64_t desired, uint64_t& old, Order order) {
   Target target = {};
   HIROBA_TRY(locate(address, bytes, target));
-  record(target, true);
+  record(target, true, order);
   settle(target);
   before(target);
   old = perform(target, address, RemoteWords::swapping(bytes), desired, expected);

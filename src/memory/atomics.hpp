@@ -17,13 +17,19 @@ class Atomics {
  public:
   explicit Atomics(MemoryParts& parts) : parts_(parts) {}
 
-  [[HIROBA_SHOWN]] Status add(void* address, unsigned bytes, uint64_t value, uint64_t& old);
-  [[HIROBA_SHOWN]] Status swap(void* address, unsigned bytes, uint64_t expected, uint64_t desired, uint64_t& old);
+  // Option check: an operation may order accesses before it and after it, unless its caller notes what it orders.
+  enum class Order { unknown, noted };
+  [[HIROBA_SHOWN]] Status add(void* address, unsigned bytes, uint64_t value, uint64_t& old,
+                              Order order = Order::unknown);
+  [[HIROBA_SHOWN]] Status swap(void* address, unsigned bytes, uint64_t expected, uint64_t desired, uint64_t& old,
+                               Order order = Order::unknown);
+  // Option check: these bytes are accessed by an operation that its caller has made of others.
+  [[HIROBA_SHOWN]] void note(const void* address, unsigned bytes, bool writes);
 
  private:
   struct Target;
   Status locate(void* address, unsigned bytes, Target& out) const;
-  void record(const Target& target, bool writes);
+  void record(const Target& target, bool writes, Order order);
   void settle(const Target& target);
   void changed(const Target& target);
   void seen(const Target& target, const void* address, unsigned bytes, uint64_t value);

@@ -46,11 +46,9 @@ Status start_races(MemoryParts& p) {
           : nullptr;
   // With twins at the fetch this floor never reads the program's view of a page, which may be closed.
   if (why_not == nullptr) p.twin_at_fetch = p.twin_at_fetch || p.cache != nullptr;
-  if (why_not == nullptr) {
-    p.collective.barriers().tell_waits([&p](double seconds) { p.races.time().leave_out(seconds); });
+  if (why_not == nullptr)
     return p.races.start(
         {p.job, p.layout, p.space.base(), &p.table, &p.collective, p.job.node_fds[0], p.rank_memory.end()});
-  }
   if (p.job.rank == 0)
     log_line("check: races on shared arrays are not looked for, nor what tasks do not name, because %s", why_not);
   return {};

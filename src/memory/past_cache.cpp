@@ -43,17 +43,17 @@ void PastCache::record(uint64_t word, uint64_t mask, bool writes) const {
     unsigned end = byte;
     while (end < 8 && (mask >> (8 * end) & 0xff) != 0) ++end;
     const auto* const at = reinterpret_cast<const char*>(word + byte);  // NOLINT(performance-no-int-to-ptr)
-    if (end > byte) TransactionAccesses(parts_.races.recorder()).access(at, end - byte, writes);
+    if (end > byte) PastViewAccesses(parts_.races.recorder()).access(at, end - byte, writes);
     byte = end + 1;
   }
 }
 
 uint32_t PastCache::begin_turn() const {
-  return parts_.races.on() ? TransactionAccesses(parts_.races.recorder()).begin_turn() : 0;
+  return parts_.races.on() ? PastViewAccesses(parts_.races.recorder()).begin_turn() : 0;
 }
 void PastCache::end_turn(uint32_t turn, uint64_t position) const {
   if (!parts_.races.on()) return;
-  TransactionAccesses(parts_.races.recorder()).end_turn(turn, static_cast<uint32_t>(position));
+  PastViewAccesses(parts_.races.recorder()).end_turn(turn, static_cast<uint32_t>(position));
 }
 void PastCache::order() const { parts_.consistency.note_order(); }
 

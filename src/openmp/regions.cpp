@@ -9,6 +9,7 @@
 #include "base/record/record.hpp"
 #include "base/wait.hpp"
 #include "openmp/abi.hpp"
+#include "openmp/program/names.hpp"
 #include "openmp/program/output.hpp"
 #include "openmp/program/runtime.hpp"
 #include "openmp/program/words.hpp"
@@ -75,6 +76,12 @@ Status Regions::begin(Memory& memory, const Program& program) {
   HIROBA_TRY(variables_.allocate(memory));
   most_ = std::max(Stacks::least_most, sizes_.largest());
   HIROBA_TRY(stacks_.allocate(memory, most_));
+  if (words::checked)
+    memory.consistency().name_elements([this](const void* at) {
+      const Work& work = common_->order.work;
+      const auto* const function = reinterpret_cast<const void*>(work.function);
+      return name_of(at, {memory_->job().rank, program_, stacks_.all(), function, work.data});
+    });
   HIROBA_TRY(tasks_.begin(memory, common_->tasks, most_));
   learnt_.start(memory);
   return queues_.allocate(memory);
@@ -101,7 +108,9 @@ int Regions::team(Function function, unsigned asked) {
     threads = most;
   }
   if (const int limit = RegionSettings::thread_limit(); limit != 0) threads = std::min(threads, limit);
-  return threads >= memory_->job().nranks ? threads : 0;
+  // With option check races are looked for between ranks.
+  const bool spread = words::checked && threads > 1 && !cancellation_.on();
+  return threads >= memory_->job().nranks || spread ? threads : 0;
 }
 
 // After the barrier nobody uses the words of the interval before it any more, in which there were `shares` loops.
@@ -119,12 +128,33 @@ void Regions::wait_for_ranks(const char* call, const void* code, uint64_t shares
   if (place != 0) learnt_.begin(place);
 }
 
+// Option check: what lies on the stack here the region may share, so it is watched while the region runs. What the
+// region itself puts there is not: it begins on another page.
 void Regions::run(const Work& work) {
+  char here = 0;
+  if (!words::checked || !stacks_.have(&here)) return run_below(work, nullptr);
+  struct Below {
+    Regions& regions;
+    const Work& work;
+    char* top;
+  };
+  Below below = {*this, work, &here - page_bytes - reinterpret_cast<uintptr_t>(&here) % page_bytes};
+  const auto run = [](void* argument) {
+    const Below& here = *static_cast<const Below*>(argument);
+    here.regions.run_below(here.work, here.top);
+  };
+  Stacks::call_from(below.top, run, &below);
+}
+
+// `frames`: where those of the caller begin, if they are to be watched; they have `work`, too.
+void Regions::run_below(Work work, const char* frames) {
   Order& order = common_->order;
   settings_ = RegionSettings::current();
   order = {work, settings_, give_variables(work.data), false, 0};
   wait_for_ranks("the start of a parallel region", code_of(work.function), 0, place_of(work.function));
+  if (frames != nullptr) memory_->consistency().watch_own(frames, stacks_.top(0));
   run_share(work);
+  if (frames != nullptr) memory_->consistency().watch_own(nullptr, nullptr);
 }
 
 // Structures by which GCC passes variables to threads lie on the stack of main; each has fewer than 512.
@@ -183,8 +213,9 @@ void Regions::run_share(const Work& work) {
   const auto rank = static_cast<size_t>(memory_->job().rank);
   team_.clear();
   for (int r = 0; r < memory_->job().nranks; ++r) team_.push_back(sizes_.of(r, work.threads));
-  Share share = {*this, work, std::accumulate(team_.begin(), team_.begin() + memory_->job().rank, 0), team_[rank]};
   tasks_.begin_region(team_);
+  if (team_[rank] == 0) return attend();
+  Share share = {*this, work, std::accumulate(team_.begin(), team_.begin() + memory_->job().rank, 0), team_[rank]};
   const double begin = recording() ? seconds_now() : 0;
   {
     const Member before = member;
@@ -196,9 +227,16 @@ void Regions::run_share(const Work& work) {
     note_time(site_of(SiteKind::region, code_of(work.function), 0, "parallel region"), 0, seconds_now() - begin);
   // Threads that have left a cancelled region have begun fewer loops than others.
   if (cancellation_.region_was_cancelled()) shares_ = Queues::slots;
+  if (rank == 0) common_->end_of_region = barriers_;
   constexpr LearntPages::Place after = 1;  // the serial part after a region is a place, too
   wait_for_ranks("the end of a parallel region", code_of(work.function), shares_, place_of(work.function) + after);
   cancellation_.end_region();
+}
+
+// A rank that has no thread of the region takes part in its barriers.
+void Regions::attend() {
+  do wait_for_ranks("a barrier of OpenMP", nullptr, Queues::slots);
+  while (common_->end_of_region + 1 != barriers_);
 }
 
 void Regions::Share::run_member(void* argument) {

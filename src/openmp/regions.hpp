@@ -118,6 +118,7 @@ class Regions {
   };
   struct Common {
     Order order;
+    uint64_t end_of_region;  // the number of the barrier at the end of the latest region that has come to it
     Locks locks;
     alignas(page_bytes) void* copied;
     bool gives_variables;
@@ -126,7 +127,9 @@ class Regions {
   };
   struct Share;
 
+  void run_below(Work work, const char* frames);
   void run_share(const Work& work);
+  void attend();
   bool give_variables(const void* data);
   // `code`: the place of the wait for option report, as a return address; null: it is not known.
   void wait_for_ranks(const char* call, const void* code = nullptr, uint64_t shares = 0, LearntPages::Place place = 0);

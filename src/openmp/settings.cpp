@@ -58,6 +58,7 @@ int TeamSizes::largest() const { return *std::max_element(of_rank_.begin(), of_r
 int TeamSizes::of(int rank, int threads) const {
   if (threads == all_) return of_rank_[static_cast<size_t>(rank)];
   const auto ranks = static_cast<int64_t>(of_rank_.size());
+  if (threads < ranks) return rank < threads ? 1 : 0;
   return static_cast<int>(int64_t{threads} * (rank + 1) / ranks - int64_t{threads} * rank / ranks);
 }
 

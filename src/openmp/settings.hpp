@@ -38,7 +38,8 @@ class TeamSizes {
   int all() const { return all_; }
   int here() const { return here_; }
   int largest() const;
-  // Returns the threads of a rank in a team of `threads`: its own of a team of all, else an even part.
+  // Returns the threads of a rank in a team of `threads`: its own of a team of all, else an even part; one of the first
+  // ranks each if there are fewer.
   int of(int rank, int threads) const;
 
  private:

@@ -39,6 +39,7 @@ class Deque {
   DequeWords* words_ = nullptr;
   uint32_t end_ = 0;        // the number of the next task
   uint32_t published_ = 0;  // the end of the published ones
+  int soon_ = 64;           // option check: tasks that are still to be published at once
 };
 
 }  // namespace hiroba::openmp

@@ -44,6 +44,26 @@ void copy_data(void* to, const Tasks::Request& request) {
   if (request.range != nullptr) std::memcpy(to, request.range, 2 * sizeof *request.range);
 }
 
+// Option check: races are found between ranks, so a thread leaves the tasks that it has made to others for some looks,
+// and pauses after one that it has stolen. It does so a number of times only.
+class Sharing {
+ public:
+  explicit Sharing(int ranks) : on_(words::checked && ranks > 1) {}
+  bool leaves() { return on_ && rests_ > 0 && looks_++ < most_looks; }
+  void executed(bool stolen) {
+    if (!on_ || rests_ == 0) return;
+    --rests_, looks_ = 0;
+    if (stolen) usleep(1000);
+  }
+
+ private:
+  static constexpr int most_looks = 20;
+  static thread_local int rests_;
+  const bool on_;
+  int looks_ = 0;
+};
+thread_local int Sharing::rests_ = 300;
+
 void belongs_to(Frame& task, const Frame& parent) {
   task.root = parent.root;
   task.group = parent.innermost != nullptr ? parent.innermost : parent.group;
@@ -224,9 +244,10 @@ void Tasks::release_successors(Worker& worker, const Frame& frame) {
   }
 }
 
-// `only_of`: tasks that this one has made.
-Frame* Tasks::take(Worker& worker, const Frame* only_of) {
+// `only_of`: tasks that this one has made. `leaves`: not those that wait here, which others may take.
+Frame* Tasks::take(Worker& worker, const Frame* only_of, bool leaves) {
   take_returned(worker);
+  if (leaves) return only_of == nullptr ? steal(worker) : nullptr;
   if (TaskRecord* const record = worker.deque.pop(); record != nullptr) {
     if (only_of == nullptr || record->frame->siblings == only_of->children) return record->frame;
     worker.deque.push(record);
@@ -266,11 +287,14 @@ void Tasks::execute_until(Worker& worker, const char* what, const Frame* waits, 
   unsigned pause = least_pause;
   IdleTime idle(worker);
   std::optional<LongWait> wait(what);
+  Sharing sharing(memory_->job().nranks);
   for (Backoff backoff(spins_, long_yielding); !done();) {
-    if (Frame* const frame = take(worker, any ? nullptr : waits); frame != nullptr) {
+    if (Frame* const frame = take(worker, any ? nullptr : waits, sharing.leaves()); frame != nullptr) {
       idle.end();
       wait.reset();
+      const bool stolen = frame->maker >= 0;
       execute(worker, *frame);
+      sharing.executed(stolen);
       wait.emplace(what);
       backoff = Backoff(spins_, long_yielding), pause = least_pause;
       continue;
@@ -337,7 +361,10 @@ void Tasks::end_group() {
   frame->innermost = group->outer;
 }
 
-void Tasks::begin_region(std::span<const int> threads) { threads_ = threads; }
+void Tasks::begin_region(std::span<const int> threads) {
+  threads_ = threads;
+  ranks_ = static_cast<uint64_t>(std::count_if(threads.begin(), threads.end(), [](int n) { return n > 0; }));
+}
 
 void Tasks::begin_member() {
   if (words_ == nullptr) return;
@@ -367,8 +394,7 @@ void Tasks::end_all() {
       if (members_done_.fetch_add(1) + 1 == member.locals) members_done_ = 0, words::add(ranks_done, 1);
     }
     if (ended_.load(std::memory_order_acquire) > number) return true;
-    if (member.local != 0 || !is_done || words::load(ranks_done) != static_cast<uint64_t>(memory_->job().nranks))
-      return false;
+    if (member.local != 0 || !is_done || words::load(ranks_done) != ranks_) return false;
     ended_.store(number + 1, std::memory_order_release);
     return true;
   });

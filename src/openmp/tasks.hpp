@@ -82,7 +82,7 @@ class Tasks {
   void end(Worker& worker, Frame& frame);
   void release_successors(Worker& worker, const Frame& frame);
   void take_returned(Worker& worker);
-  Frame* take(Worker& worker, const Frame* only_of);
+  Frame* take(Worker& worker, const Frame* only_of, bool leaves);
   Frame* steal(Worker& worker) const;
   template <typename Done>
   void execute_until(Worker& worker, const char* what, const Frame* waits, const Done& done);
@@ -94,6 +94,7 @@ class Tasks {
   ReturnedTasks returned_;
   void (*call_)(Worker&, Frame&, TaskFunction, void*) = nullptr;  // with or without libgomp
   std::span<const int> threads_;                                  // of each rank in this region
+  uint64_t ranks_ = 0;                                            // that have threads of the region
   std::vector<std::unique_ptr<Worker>> workers_;
   std::mutex lock_;               // of all dependences, and overflow_
   std::vector<Frame*> overflow_;  // ready, but there was no room in a deque

@@ -79,9 +79,11 @@ foreach(line "openmp word" "openmp_constructs" "openmp_streams" "openmp_fortran"
       ENVIRONMENT "OMP_NUM_THREADS=2;OMP_CANCELLATION=true")
   endif()
 endforeach()
-add_test(NAME programs.openmp.misuse COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/openmp_misuse.py
-  $<TARGET_FILE:hirobarun> ${CMAKE_BINARY_DIR}/bin/hirobacc ${CMAKE_BINARY_DIR}/tests/programs/openmp_misuse)
-set_tests_properties(programs.openmp.misuse PROPERTIES TIMEOUT 120)
+foreach(part misuse races)
+  add_test(NAME programs.openmp.${part} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/openmp_${part}.py
+    $<TARGET_FILE:hirobarun> ${CMAKE_BINARY_DIR}/bin/hirobacc ${CMAKE_BINARY_DIR}/tests/programs/openmp_${part})
+  set_tests_properties(programs.openmp.${part} PROPERTIES TIMEOUT 120)
+endforeach()
 
 # Pages that come again are learnt.
 hiroba_wires_built(wires)

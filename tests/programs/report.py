@@ -92,6 +92,7 @@ class Problem:
 
 PROBLEMS = {
     "false_sharing": Problem("false sharing", "B", "b[remedied ?", kind="faults", cost="faults"),
+    "serial_fill": Problem("serial fill", "B", "the end of a fill", cost="coherence"),
     "missing_preload": Problem("missing preload", "B", "page += 8", cost="faults"),
     "lock_contention": Problem("lock contention", "", "sms_lock(3)", cost="locks"),
     "load_imbalance": Problem("load imbalance", "", "end of a step of uneven work"),
@@ -109,6 +110,7 @@ PROBLEMS = {
 }
 OF_PAGES = (
     "false_sharing",
+    "serial_fill",
     "missing_preload",
     "worst_placement",
     "irregular_order",

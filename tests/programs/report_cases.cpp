@@ -63,6 +63,25 @@ void false_sharing(bool remedied) {
   }
 }
 
+// Rank 0 fills what all ranks then read, each its own part.
+void serial_fill(bool remedied) {
+  const size_t pages = 512;
+  double* const b = doubles(pages * static_cast<size_t>(sms_nprocs), true, "B");
+  const size_t own = Parts(pages).own, part = pages * page_doubles;
+  const size_t first = remedied ? own : 0, end = remedied ? own + part : part * static_cast<size_t>(sms_nprocs);
+  double sum = 0;
+  for (int step = 0; step < 30 / fraction; ++step) {
+    for (size_t i = first; i < end && (remedied || sms_rank == 0); i += 8) {
+      if (i % 128 == 0) compute(4);
+      b[i] = static_cast<double>(i) + step;
+    }
+    sms_barrier();  // the end of a fill
+    for (size_t i = own; i < own + part; i += page_doubles) sum += b[i];
+    sms_barrier();
+  }
+  sink = sum;
+}
+
 // Every rank reads a part of what its neighbour has written, in order, and another part each time.
 void missing_preload(bool remedied) {
   const size_t pages = 2048;
@@ -320,6 +339,7 @@ constexpr struct {
   const char* name;
   void (*run)(bool);
 } cases[] = {{"false_sharing", false_sharing},
+             {"serial_fill", serial_fill},
              {"missing_preload", missing_preload},
              {"lock_contention", lock_contention},
              {"held_locks", held_locks},

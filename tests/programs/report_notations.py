@@ -133,7 +133,7 @@ class Fortran(Notation):
         self.check("", case, [str(program)])
 
 
-class Python(Notation):
+class PythonPrograms(Notation):
     SOURCE = ROOT / "tests" / "python" / "report_cases.py"
 
     def words(self) -> list[str]:
@@ -145,6 +145,21 @@ class Python(Notation):
         self.addCleanup(changed.stop)
         return [sys.executable, str(self.SOURCE)]
 
+
+class Python(PythonPrograms):
+    def test_lines_of_many_faults(self) -> None:
+        """Not each fault looks for its line, but of every 16 one does."""
+        data = self.report_of(self.words(), "two_lines", "--readahead=4K")
+        text = self.SOURCE.read_text()
+        for half in ("first", "second"):
+            place = f"{self.SOURCE.name}:{text[: text.index(f'# the {half} half')].count(chr(10)) + 1} "
+            faults = sum(s["count"] for s in data["sites"] if s["kind"] == "fault" and s["place"].startswith(place))
+            self.assertAlmostEqual(faults, 2 * 4 * 512, delta=2 * 4 * 16)
+
+
+class PythonTimes(PythonPrograms):
+    """Advice follows from times, so the machine must be quiet."""
+
     def test_all(self) -> None:
         self.check_all(
             {
@@ -155,15 +170,6 @@ class Python(Notation):
                 "small_tasks": Case("tasks too small", "@hiroba.task(", "at least 100 us", "computing"),
             }
         )
-
-    def test_lines_of_many_faults(self) -> None:
-        """Not each fault looks for its line, but of every 16 one does."""
-        data = self.report_of(self.words(), "two_lines", "--readahead=4K")
-        text = self.SOURCE.read_text()
-        for half in ("first", "second"):
-            place = f"{self.SOURCE.name}:{text[: text.index(f'# the {half} half')].count(chr(10)) + 1} "
-            faults = sum(s["count"] for s in data["sites"] if s["kind"] == "fault" and s["place"].startswith(place))
-            self.assertAlmostEqual(faults, 2 * 4 * 512, delta=2 * 4 * 16)
 
 
 if __name__ == "__main__":

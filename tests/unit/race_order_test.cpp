@@ -20,7 +20,7 @@ class RaceOrderTest : public testing::Test {
   }
   void TearDown() override { munmap(memory_, bytes_); }
 
-  void note(int rank, SyncEvent::Kind kind, uint32_t lock = 0, uint32_t ticket = 0) {
+  void note(int rank, SyncEvent::Kind kind, uint32_t lock = 0, uint64_t ticket = 0) {
     RankLog& log = log_.of(rank);
     log.event[log.events++] = {kind, lock, ticket};
   }
@@ -88,6 +88,20 @@ TEST_F(RaceOrderTest, APageIsInConflictOnceTwoRanksMeetAndOneWrites) {
   const PageWord next = log_.touch(3, 2, 1, true);  // another epoch
   EXPECT_FALSE(next.conflict());
   EXPECT_EQ(next.suspect, 1U);
+}
+
+// A change of a word orders what follows each later look at that word, and what may be any of them.
+TEST_F(RaceOrderTest, WordsOrderByTime) {
+  const uint32_t word = SyncEvent::words + 5, other = SyncEvent::words + 6;
+  note(0, release, word, 100);
+  note(1, acquire, word, 90);
+  note(1, acquire, other, 200);
+  note(2, acquire, word, 110);
+  EXPECT_FALSE(ordered(0, 0, 1, 2));
+  EXPECT_TRUE(ordered(0, 0, 2, 1));
+  EXPECT_FALSE(ordered(0, 0, 2, 0));
+  note(1, any);
+  EXPECT_TRUE(ordered(0, 0, 1, 3));
 }
 
 }  // namespace

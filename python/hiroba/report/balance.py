@@ -131,6 +131,12 @@ def load_imbalance(report: Report, limit: float) -> Iterator[Finding]:
             f"wait for it {seconds:.2f} s ({share} of the time of all ranks), "
         )
         where = region or named(place)
+        without = without_processor(report)
+        if without > MOST_WITHOUT:
+            sentence = (
+                f"most ranks have waited for a processor for {percent(without)} of their time: there are more "
+                f"ranks than processors. Of the time that they had one, {sentence}"
+            )
         sentence += f"most in its serial part before the parallel region {region}" if region else f"longest in {where}"
         yield Finding(
             seconds / found.total,

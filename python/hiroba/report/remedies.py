@@ -12,6 +12,17 @@ REMEDIES: dict[str, dict[str, str]] = {
         "OpenMP": "let each thread write pages of its own: begin its part at a multiple of 4096 bytes, such as 512 "
         "numbers of 8 bytes, by the chunk of clause schedule or by padding",
     },
+    "division": {
+        "": "divide {array} in its first dimension only, so that a rank has whole rows, or make a rank's part of each "
+        "row a multiple of 4096 bytes",
+        "Python": "divide {array} in its first dimension only (split=0), or make a rank's part of each row a multiple "
+        "of 4096 bytes",
+    },
+    "fill": {
+        "": "let each rank fill its own part of {array}: divide the loop that fills it as the one that reads it; homes "
+        "that migrate do not help, because the others still wait",
+        "OpenMP": "fill {array} in a parallel loop of the same form as the one that reads it",
+    },
     "preload": {
         "": "call sms_preload for the section of {array} that {place} uses, after the barrier and before the "
         "loop: it brings all pages that have their home on one rank by one message",

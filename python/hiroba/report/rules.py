@@ -9,8 +9,17 @@ from typing import Any
 from hiroba.report.balance import load_imbalance, slow_rank
 from hiroba.report.data import COHERENCE_OF_LOCK, OTHER_LOCKS, TASK_OF_OPENMP, Place, Report
 from hiroba.report.findings import LEAST_LOST, Finding, most_at, percent, remedy
+from hiroba.report.sharing import (
+    alone,
+    divided_pages,
+    false_sharing,
+    fault_seconds,
+    fills_alone,
+    sending_seconds,
+    serial_fill,
+    shared_writes,
+)
 
-PAGE_BYTES = 4096
 LEAST_SECONDS = 0.1  # a shorter run has no advice: its start is most of it
 LEAST_IN_ORDER = 0.3  # of faults: with fewer that continue where the last one ended, pages cannot be read ahead
 COST_OF_CALL = {"Python": 10e-6}  # seconds of what the module does at a collective call; they count as computing
@@ -29,44 +38,6 @@ class Rule:
     limit: float
     find: Callable[[Report, float], Iterator[Finding]]
     page: str
-
-
-def fault_seconds(report: Report, array: int) -> float:
-    return sum(place.seconds for place in report.faults_of(array))
-
-
-def shared_writes(report: Report, array: int) -> float:
-    """The part of the pages of an array, fetched or written, that two ranks have written before the same barrier."""
-    used = max(report.heat(array, "written"), report.heat(array, "fetched"))
-    both = report.heat(array, "both")
-    return min(1, both / used) if both >= 100 and used > 0 else 0  # several others may have written a page
-
-
-def false_sharing(report: Report, limit: float) -> Iterator[Finding]:
-    for array, described in enumerate(report.arrays):
-        part = shared_writes(report, array)
-        again = min(1, report.heat(array, "both") / max(1, report.heat(array, "fetched")))
-        lost = report.active_share(again * fault_seconds(report, array))
-        if part < limit or lost < 0.03:
-            continue
-        places = report.faults_of(array)
-        ranks = [str(p["rank"]) for p in described["ranks"] if sum(p["heat"]["both"]) > 0]
-        yield Finding(
-            lost,
-            part,
-            f"{report.heat(array, 'both'):,} times a page of {report.faults_text(array)} that rank"
-            f"{'s' if len(ranks) > 1 else ''} {', '.join(ranks)} wrote was written by another rank, too, before the "
-            f"same barrier ({percent(part)} of the pages in use), and had to be fetched again, which takes "
-            f"{percent(lost)} of the time outside of collective calls, most at {most_at(places)}",
-            remedy(
-                report,
-                "sharing",
-                array,
-                many=f"{max(1, PAGE_BYTES // max(1, described['element_bytes']))} elements ({PAGE_BYTES} bytes)",
-            ),
-            most_at(places),
-            array,
-        )
 
 
 def thrashing_arrays(report: Report, limit: float) -> Iterator[tuple[int, float]]:
@@ -107,7 +78,9 @@ def slow_arrays(report: Report, limit: float) -> Iterator[tuple[int, float, list
         seconds, places = fault_seconds(report, array), report.faults_of(array)
         if report.active_share(seconds) < limit or seconds < 0.02 or sum(p.count for p in places) < 1000:
             continue
-        if array not in thrash and shared_writes(report, array) < shared and alone(report, array) < misplaced:
+        if array in thrash or divided_pages(report, array):
+            continue
+        if shared_writes(report, array) < shared and alone(report, array) < misplaced:
             yield array, seconds, places
 
 
@@ -161,23 +134,11 @@ def irregular_order(report: Report, limit: float) -> Iterator[Finding]:
             )
 
 
-def alone(report: Report, array: int) -> float:
-    pages = report.arrays[array]["pages"] * report.arrays[array]["count"]
-    return report.sum_of(array, "alone") / pages if pages >= 16 else 0
-
-
-def sending_seconds(report: Report, array: int) -> float:
-    """Of coherence at barriers, the part of an array by the bytes that it has sent to homes."""
-    seconds = sum(place.seconds for place in report.of_kind("coherence") if place.call != COHERENCE_OF_LOCK)
-    sent = sum(report.sum_of(a, "bytes_sent") for a in range(len(report.arrays)))
-    return seconds * report.sum_of(array, "bytes_sent") / max(1, sent)
-
-
 def worst_placement(report: Report, limit: float) -> Iterator[Finding]:
     longest = max((r["seconds"]["total"] for r in report.ranks), default=0)
     for array in range(len(report.arrays)):
         part, sent = alone(report, array), report.sum_of(array, "bytes_sent")
-        if part < limit or sent < 2**20 or sent < 10e6 * longest:
+        if part < limit or sent < 2**20 or sent < 10e6 * longest or fills_alone(report, array):
             continue
         places = report.faults_of(array)
         share = report.active_share(fault_seconds(report, array) + sending_seconds(report, array))
@@ -221,15 +182,27 @@ def name_of_lock(report: Report, place: Place) -> str:
 
 
 def lock_contention(report: Report, limit: float) -> Iterator[Finding]:
+    def is_slow(places: list[Place]) -> bool:
+        share = report.active_share(sum(p.seconds for p in places))
+        return share >= limit and report.with_processor(places) >= LEAST_LOST
+
     by_lock: dict[str, list[Place]] = {}
+    by_line: dict[str, list[Place]] = {}
     for place in report.of_kind("lock"):
         if place.lock is not None or place.call.startswith(OTHER_LOCKS):
             by_lock.setdefault(name_of_lock(report, place), []).append(place)
-    for lock, places in by_lock.items():
+            by_line.setdefault(place.named(), []).append(place)
+    slow = {lock: places for lock, places in by_lock.items() if is_slow(places)}
+    told = {id(place) for places in slow.values() for place in places}
+    for places in by_line.values():  # none of the locks of a line is slow alone, but all are together
+        left = [place for place in places if id(place) not in told]
+        # With less, ranks that lose the processor while they have one of the locks may be the reason.
+        with_processor = report.active_share(report.with_processor(left))
+        if len(left) > 1 and is_slow(left) and with_processor >= 2 * limit:
+            slow[f"one of {len(left)} locks"] = left
+    for lock, places in slow.items():
         seconds, count = sum(p.seconds for p in places), sum(p.count for p in places)
         held = sum(p.held for p in places)
-        if report.active_share(seconds) < limit or report.with_processor(places) < LEAST_LOST:
-            continue
         yield Finding(
             report.active_share(seconds),
             report.active_share(seconds),
@@ -289,6 +262,7 @@ RULES = [
         false_sharing,
         "memory-model",
     ),
+    Rule("serial fill", "time of waiting for a rank that fills an array alone", 0.15, serial_fill, "first-program"),
     Rule("missing preload", "time of page faults in order on an array", 0.1, missing_preload, "first-program"),
     Rule("irregular order", "time of page faults without order on an array", 0.1, irregular_order, "first-program"),
     Rule("cache that thrashes", "part of an array's pages that were evicted", 0.3, cache_thrashes, "memory-model"),
@@ -315,5 +289,9 @@ def advice(report: Report) -> list[dict[str, Any]]:
         for finding in rule.find(report, rule.limit):
             about = {"rule": rule.name, "measures": rule.measures, "limit": rule.limit, "page": f"docs/{rule.page}.md"}
             found.append(about | asdict(finding))
+    if any(entry["rule"] == "false sharing" and "without a gap" in str(entry["sentence"]) for entry in found):
+        found = [entry for entry in found if entry["rule"] != "load imbalance"]  # who waits for pages differs by rank
+    if any(entry["rule"] == "serial fill" for entry in found):
+        found = [entry for entry in found if entry["rule"] != "load imbalance"]  # it is the same waiting
     last = ("short epochs", "load imbalance", "slow rank")
     return sorted(found, key=lambda entry: (entry["rule"] in last, -entry["lost"]))

@@ -3,7 +3,6 @@
 #include <cxxabi.h>
 #include <dlfcn.h>
 #include <dwarf.h>
-#include <elfutils/libdwfl.h>
 #include <execinfo.h>
 #include <unistd.h>
 
@@ -14,78 +13,12 @@
 #include <string_view>
 
 #include "base/debug/interpreter.hpp"
+#include "base/debug/libdw.hpp"
 #include "base/status.hpp"
 
 namespace hiroba {
 
 namespace {
-
-// The functions of libdw that this file calls.
-struct Libdw {
-  decltype(&dwfl_begin) begin = nullptr;
-  decltype(&dwfl_report_begin) report_begin = nullptr;
-  decltype(&dwfl_linux_proc_report) report = nullptr;
-  decltype(&dwfl_report_elf) report_file = nullptr;
-  decltype(&dwfl_end) end = nullptr;
-  decltype(&dwfl_report_end) report_end = nullptr;
-  decltype(&dwfl_addrmodule) module = nullptr;
-  decltype(&dwfl_module_addrname) function = nullptr;
-  decltype(&dwfl_module_addrinfo) symbol = nullptr;
-  decltype(&dwfl_module_getsrc) line = nullptr;
-  decltype(&dwfl_lineinfo) line_info = nullptr;
-  decltype(&dwfl_module_addrdie) unit = nullptr;
-  decltype(&dwarf_child) child = nullptr;
-  decltype(&dwarf_siblingof) sibling = nullptr;
-  decltype(&dwarf_haspc) has_code = nullptr;
-  decltype(&dwarf_getscopes_die) scopes = nullptr;
-  decltype(&dwarf_tag) tag = nullptr;
-  decltype(&dwarf_attr) attribute = nullptr;
-  decltype(&dwarf_formudata) number = nullptr;
-  decltype(&dwarf_getsrcfiles) files = nullptr;
-  decltype(&dwarf_filesrc) file = nullptr;
-  Dwfl_Callbacks callbacks = {};
-  Dwfl* session = nullptr;
-};
-
-// Loads the library; the session is not begun.
-bool load_functions(Libdw& dw) {
-  void* const library = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return false;
-  bool all = true;
-  const auto find = [&](auto& function, const char* name) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-    all = all && function != nullptr;
-  };
-  find(dw.begin, "dwfl_begin"), find(dw.report_begin, "dwfl_report_begin");
-  find(dw.report, "dwfl_linux_proc_report"), find(dw.report_file, "dwfl_report_elf"), find(dw.end, "dwfl_end");
-  find(dw.report_end, "dwfl_report_end");
-  find(dw.module, "dwfl_addrmodule"), find(dw.function, "dwfl_module_addrname");
-  find(dw.symbol, "dwfl_module_addrinfo");
-  find(dw.line, "dwfl_module_getsrc"), find(dw.line_info, "dwfl_lineinfo");
-  find(dw.unit, "dwfl_module_addrdie"), find(dw.child, "dwarf_child"), find(dw.sibling, "dwarf_siblingof");
-  find(dw.has_code, "dwarf_haspc"), find(dw.scopes, "dwarf_getscopes_die"), find(dw.tag, "dwarf_tag");
-  find(dw.attribute, "dwarf_attr"), find(dw.number, "dwarf_formudata");
-  find(dw.files, "dwarf_getsrcfiles"), find(dw.file, "dwarf_filesrc");
-  find(dw.callbacks.find_elf, "dwfl_linux_proc_find_elf");
-  find(dw.callbacks.find_debuginfo, "dwfl_standard_find_debuginfo");
-  return all;
-}
-
-bool load(Libdw& dw) {
-  if (!load_functions(dw)) return false;
-  dw.session = dw.begin(&dw.callbacks);
-  if (dw.session == nullptr) return false;
-  dw.report_begin(dw.session);
-  const bool read = dw.report(dw.session, getpid()) == 0;
-  return dw.report_end(dw.session, nullptr, nullptr) == 0 && read;
-}
-
-// Returns libdw with the code of the whole process loaded; null if it cannot be loaded.
-Libdw* libdw() {
-  static Libdw dw;
-  static const bool loaded = load(dw);
-  return loaded ? &dw : nullptr;
-}
 
 std::string_view name_of(const char* path) {
   const std::string_view whole = path;
@@ -160,12 +93,7 @@ SourceLine program_line(const Libdw& dw, Dwfl_Module* module, Dwarf_Addr address
   SourceLine found = line;
   for (int i = 0; i < count && found.file != nullptr && is_of_system(found.file); ++i) {
     if (dw.tag(&scopes[i]) != DW_TAG_inlined_subroutine || dw.files(unit, &files, &most) != 0) continue;
-    const auto value = [&](unsigned name) {
-      Dwarf_Attribute attribute;
-      Dwarf_Word out = 0;
-      const bool has = dw.attribute(&scopes[i], name, &attribute) != nullptr && dw.number(&attribute, &out) == 0;
-      return has ? out : 0;
-    };
+    const auto value = [&](unsigned name) { return dw.number(scopes[i], name).value_or(0); };
     found = {dw.file(files, value(DW_AT_call_file), nullptr, nullptr), static_cast<int>(value(DW_AT_call_line))};
   }
   std::free(scopes);
@@ -191,7 +119,7 @@ void find_line(const Libdw* dw, Dwarf_Addr address, std::string& function, std::
 struct CodeFile::Session {
   Libdw dw;
   Session(const std::string& file, uint64_t bias) {
-    if (!load_functions(dw)) return;
+    if (!dw.load()) return;
     dw.callbacks.find_elf = nullptr;
     dw.session = dw.begin(&dw.callbacks);
     if (dw.session == nullptr) return;

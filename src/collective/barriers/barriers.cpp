@@ -62,12 +62,11 @@ void Barriers::note_wait(const char* call, double begin, const std::span<const i
 template <typename Wait>
 Status Barriers::wait_for_others(const char* call, const Wait& wait, const std::span<const int>* others) {
   const BlockedOnBoard blocked(world_->board->rank(world_->rank));
-  const double begin = measure_ || told_ ? seconds_now() : 0;
+  const double begin = measure_ ? seconds_now() : 0;
   waits_since_ = 0;
   waiting_.store(pthread_self(), std::memory_order_relaxed);
   Status status = wait();
   waiting_.store({}, std::memory_order_relaxed);
-  if (told_) told_(seconds_now() - begin);
   if (measure_) note_wait(call, begin, others);
   return status;
 }

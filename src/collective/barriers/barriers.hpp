@@ -7,7 +7,6 @@
 #include <pthread.h>
 
 #include <atomic>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -46,7 +45,6 @@ class Barriers {
   const Waits& waits() const { return waits_; }  // option stats
   // Counts a wait in another collective operation.
   void add_wait(double seconds) { waits_.seconds += seconds; }
-  void tell_waits(std::function<void(double seconds)> told) { told_ = std::move(told); }
 
  private:
   Status come(const char* call);
@@ -65,7 +63,6 @@ class Barriers {
   double waits_since_ = 0;       // the first look at the time in this wait; 0: none
   const char* split_ = nullptr;  // the call that started a barrier and has not ended it
   Waits waits_;
-  std::function<void(double)> told_;
   std::vector<uint64_t> words_;  // for barriers whose words nobody reads
 };
 

@@ -32,16 +32,20 @@ struct AccessRecord {
 // An event that may order accesses of different ranks within an epoch. `any`: an atomic or a sync, whose order is not
 // known.
 struct SyncEvent {
-  // Transactions are turns of a lock of their own, whose tickets are their order.
-  static constexpr uint32_t transactions = UINT32_MAX;
+  // Transactions are turns of a lock of their own, whose tickets are their order. Looks at a word, and changes of it,
+  // are those of a lock whose tickets are the time.
+  static constexpr uint32_t transactions = UINT32_MAX, words = uint32_t{1} << 31;
   enum Kind : uint32_t { acquire, release, any };
   Kind kind;
-  uint32_t lock, ticket;
+  uint32_t lock;
+  uint64_t ticket;
+  bool is_of_word() const { return lock >= words && lock != transactions; }
 };
 
 struct RankLog {
   static constexpr uint64_t most_records = uint64_t{1} << 20, most_events = uint64_t{1} << 16;
   uint64_t records, events;
+  uint64_t own_first, own_end;  // pages of this rank's open parts that it watches
   bool too_many_events;
   bool heap_left;  // no longer watched: this rank has used too many pages far apart
   bool blind;      // some of this rank's accesses on the heap are not recorded, or not all are of one object

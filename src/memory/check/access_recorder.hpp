@@ -18,34 +18,40 @@
 #include "memory/check/instruction.hpp"
 #include "memory/check/page_twins.hpp"
 #include "memory/check/piece.hpp"
-#include "memory/sparse.hpp"
+#include "memory/check/watched_pages.hpp"
 
 namespace hiroba {
 
-// Measures the time of recording and of the program itself.
+// Measures the processor time of recording and of the program itself.
 class RecordingTime {
  public:
-  void begin_epoch() { began_ = seconds_now(), spent_before_ = spent_, waited_ = 0; }
+  void begin_epoch() { began_ = now(), spent_before_ = spent_; }
   void end_epoch() {
-    if (began_ != 0) program_ += std::max(0.0, seconds_now() - began_ - waited_ - (spent_ - spent_before_));
+    if (began_ != 0) program_ += std::max(0.0, now() - began_ - (spent_ - spent_before_));
   }
-  // Leaves out the time that this rank has waited for others, which is not the program's time.
-  void leave_out(double seconds) { waited_ += seconds; }
-  // Adds the recording of a trap or fault since `begin`, and the delivery of the signal and its return.
+  // Returns the processor time of this thread: without a core it neither records nor runs the program.
+  static double now() {
+    timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+  }
+  // Adds the recording of a trap or fault since now() was `begin`, and the delivery of the signal and its return.
   void spend(double begin) {
     constexpr double signal = 2e-6;
-    spent_ += signal + seconds_now() - begin;
+    spent_ += signal + now() - begin;
   }
   // Returns true if recording has taken more time than the program. Accesses that are then not recorded may hide races;
   // no false race results.
-  bool hurried() const {
-    constexpr double allowance = 0.3, share = 0.5;
-    return spent_ > allowance + share * program_;
-  }
+  bool hurried() const { return spent_ > most(); }
+  bool half_spent() const { return spent_ > most() / 2; }
 
  private:
-  double program_ = 0, spent_ = 0;                    // seconds, of the program until this epoch
-  double began_ = 0, spent_before_ = 0, waited_ = 0;  // begin of this epoch; waiting time in it
+  double most() const {
+    constexpr double allowance = 0.3, share = 0.5;
+    return allowance + share * program_;
+  }
+  double program_ = 0, spent_ = 0;       // seconds, of the program until this epoch
+  double began_ = 0, spent_before_ = 0;  // at the begin of this epoch
 };
 
 class AccessRecorder {
@@ -75,8 +81,11 @@ class AccessRecorder {
   void add(const Array& array);
   void remove(Array& array);
 
+  // From now on these pages of this rank's part of an array with `own_open` are watched, and no others there.
+  void watch_own(PageRun pages);
+
   // note() and blur() record what the program does without touching the page itself.
-  void note(SyncEvent::Kind kind, uint32_t lock, uint32_t ticket);
+  void note(SyncEvent::Kind kind, uint32_t lock, uint64_t ticket);
   void blur(uint64_t page) { config_.log->blur(page, epoch_); }
   // Records an access on the program's behalf, of a kind of AccessRecord: by the system, for which it opens the pages;
   // or the free of an object of the heap, which is a write of all of it.
@@ -93,24 +102,11 @@ class AccessRecorder {
   // Returns the twins of pages that this rank has written in this epoch.
   const PageTwins& twins() const { return twins_; }
   // Returns the location of the write that opened the page.
-  const void* place_of_write(uint64_t page) const { return pages_.as<Page>()[page].written_at; }
+  const void* place_of_write(uint64_t page) const { return pages_.last(page).written_at; }
 
  private:
   friend class UnseenAccess;
-  friend class TransactionAccesses;
-  struct Page {
-    enum Open : uint8_t { closed, reading, writing };
-    uint8_t open;
-    uint16_t steps;
-    uint32_t epoch;          // the epoch of the other fields
-    const void* written_at;  // the write that has opened it
-  };
-  struct Stream {
-    uint64_t next, pages;
-  };
-  static constexpr uint64_t most_streams = 16;
-
-  Page& page(uint64_t number);
+  friend class PastViewAccesses;
   void protect(uint64_t first, uint64_t pages, int protection);
   void protect_as_open(uint64_t page);
   bool leave_scattered_heap(const Array& array);
@@ -124,26 +120,30 @@ class AccessRecorder {
   Config config_;
   uint64_t epoch_ = 0;
   int closed_ = 0;  // protection of closed pages
-  SparseFile pages_;
+  WatchedPages watched_;
+  PageUses pages_;
   PageRuns open_, open_to_writes_;
   PageTwins twins_;
-  Stream streams_[most_streams] = {};
-  size_t stream_turn_ = 0;
+  PageStreams streams_;
   bool traced_ = false, asleep_ = false;
   SignalSafeLock lock_;
 };
 
-// Records what transactions access, past the program's view, and their order. Thread-safe.
-class TransactionAccesses {
+// Records what transactions and atomic operations access, past the program's view, and the order of transactions.
+// Thread-safe.
+class PastViewAccesses {
  public:
-  explicit TransactionAccesses(AccessRecorder& recorder) : recorder_(recorder) {}
+  explicit PastViewAccesses(AccessRecorder& recorder) : recorder_(recorder) {}
 
   void access(const char* address, size_t bytes, bool writes) const;
+  void atomic(const char* address, size_t bytes, bool writes) const;
   // A transaction begins; its ticket, which orders it among all, is known at its end.
   uint32_t begin_turn() const;
   void end_turn(uint32_t event, uint32_t ticket) const;
 
  private:
+  // Returns whether the page is watched; if so, it is touched.
+  bool touch(const char* address, size_t bytes, int kind) const;
   RankLog& log() const { return recorder_.config_.log->of(recorder_.config_.job.rank); }
 
   AccessRecorder& recorder_;

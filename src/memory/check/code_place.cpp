@@ -1,8 +1,8 @@
 #include "memory/check/code_place.hpp"
 
 #include <dlfcn.h>
-#include <execinfo.h>
 #include <link.h>
+#include <unwind.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -22,7 +22,7 @@ struct Range {
   }
 };
 
-// The code of the C library and of this library; it does not change while the process lives.
+// The code of the C library, of this library, and of OpenMP's runtime; it does not change while the process lives.
 Range system_code[4];
 size_t system_ranges = 0;
 
@@ -46,6 +46,21 @@ int add_if_it_has(dl_phdr_info* info, size_t, void* address) {
   return has ? 1 : 0;
 }
 
+struct Walk {
+  int frames = 0;  // the first one is the caller of the walk
+  const void* place = nullptr;
+};
+
+// Ends the walk at the first frame of the program: those of its callers may be closed. A return address belongs to the
+// instruction before it.
+_Unwind_Reason_Code look_at_frame(_Unwind_Context* frame, void* argument) {
+  Walk& walk = *static_cast<Walk*>(argument);
+  const auto* const code = reinterpret_cast<const char*>(_Unwind_GetIP(frame));  // NOLINT(performance-no-int-to-ptr)
+  if (walk.frames++ == 0 || is_system(code)) return walk.frames < 32 ? _URC_NO_REASON : _URC_NORMAL_STOP;
+  walk.place = code - 1;
+  return _URC_NORMAL_STOP;
+}
+
 // memcpy and memmove are one function of at most this size; they read the given bytes and no more.
 constexpr uintptr_t most_copy_code = 2048;
 Range copy_code;
@@ -58,16 +73,15 @@ void learn_system_code() {
   copy_code = {reinterpret_cast<uintptr_t>(copy), reinterpret_cast<uintptr_t>(copy) + most_copy_code};
   dl_iterate_phdr(add_if_it_has, copy);
   dl_iterate_phdr(add_if_it_has, reinterpret_cast<void*>(&learn_system_code));
+  if (void* const openmp = dlsym(RTLD_DEFAULT, "GOMP_parallel"); openmp != nullptr)
+    dl_iterate_phdr(add_if_it_has, openmp);
 }
 
 const void* calling_place() {
   if (const char* const line = python_line(); line != nullptr) return line;
-  void* frames[32];
-  const int count = backtrace(frames, 32);
-  // A return address belongs to the instruction before it.
-  for (int i = 1; i < count; ++i)
-    if (!is_system(frames[i])) return static_cast<const char*>(frames[i]) - 1;
-  return nullptr;
+  Walk walk;
+  _Unwind_Backtrace(look_at_frame, &walk);
+  return walk.place;
 }
 
 CodePlace code_place(const ucontext_t& context) {

@@ -8,7 +8,8 @@ RaceOrder::RaceOrder(const AccessLog& log, int nranks)
     : log_(log),
       nranks_(nranks),
       turns_(static_cast<size_t>(nranks)),
-      first_any_(static_cast<size_t>(nranks), UINT32_MAX) {
+      first_any_(static_cast<size_t>(nranks), UINT32_MAX),
+      first_open_(static_cast<size_t>(nranks), UINT32_MAX) {
   for (int r = 0; r < nranks; ++r) {
     const RankLog& of = log.of(r);
     const auto rank = static_cast<size_t>(r);
@@ -22,19 +23,21 @@ RaceOrder::RaceOrder(const AccessLog& log, int nranks)
         turns.push_back({turns.empty() ? event.ticket : std::max(turns.back().ticket, event.ticket), i});
       }
       if (event.kind == SyncEvent::any) first_any_[rank] = std::min(first_any_[rank], i);
+      if (event.kind == SyncEvent::any || event.is_of_word()) first_open_[rank] = std::min(first_open_[rank], i);
     }
   }
 }
 
 uint32_t RaceOrder::first_after(int rank, const SyncEvent& event) const {
   const auto r = static_cast<size_t>(rank);
-  if (event.kind == SyncEvent::any) return first_any_[r];
+  if (event.kind == SyncEvent::any) return first_open_[r];
   if (event.kind != SyncEvent::release) return UINT32_MAX;
+  const uint32_t any = event.is_of_word() ? first_any_[r] : UINT32_MAX;
   const auto turns = turns_[r].find(event.lock);
-  if (turns == turns_[r].end()) return UINT32_MAX;
+  if (turns == turns_[r].end()) return any;
   const auto next = std::upper_bound(turns->second.begin(), turns->second.end(), event.ticket,
-                                     [](uint32_t ticket, const Turn& turn) { return ticket < turn.ticket; });
-  return next == turns->second.end() ? UINT32_MAX : next->event;
+                                     [](uint64_t ticket, const Turn& turn) { return ticket < turn.ticket; });
+  return next == turns->second.end() ? any : std::min(any, next->event);
 }
 
 const RaceOrder::Reach& RaceOrder::after(int rank, uint32_t segment) {

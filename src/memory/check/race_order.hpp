@@ -1,6 +1,7 @@
 // Decides whether anything within an epoch orders two accesses of different ranks: a lock that one rank has released
 // before the other has taken it, whichever rank has held it in between, or synchronisations whose order is not known.
-// The ticket numbers of a lock give the order of its holders, so a lock carries no data for this.
+// The ticket numbers of a lock give the order of its holders, so a lock carries no data for this. For a word that ranks
+// change and look at, the clock of the machine does: a change may order what follows each later look.
 #pragma once
 
 #include <cstdint>
@@ -28,10 +29,12 @@ class RaceOrder {
   int nranks_;
   bool unknown_ = false;  // a rank had more events than its log holds
   struct Turn {
-    uint32_t ticket, event;
+    uint64_t ticket;
+    uint32_t event;
   };
   std::vector<std::map<uint32_t, std::vector<Turn>>> turns_;  // per rank and lock, its acquisitions
-  std::vector<uint32_t> first_any_;
+  std::vector<uint32_t> first_any_;                           // per rank, its first event of unknown order
+  std::vector<uint32_t> first_open_;                          // or of a word
   std::map<std::pair<int, uint32_t>, Reach> reaches_;
 };
 

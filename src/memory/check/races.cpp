@@ -90,8 +90,8 @@ void RaceChecker::end_piece() {
   piece_.end();
 }
 
-RaceChecker::Segment::Segment(RaceChecker& races, SyncEvent::Kind kind, int lock, uint32_t ticket)
-    : races_(races), event_{kind, static_cast<uint32_t>(lock), ticket} {}
+RaceChecker::Segment::Segment(RaceChecker& races, SyncEvent::Kind kind, uint32_t lock, uint64_t ticket)
+    : races_(races), event_{kind, lock, ticket} {}
 
 RaceChecker::Segment::~Segment() {
   if (!races_.on()) return;
@@ -212,8 +212,12 @@ void RaceChecker::describe(Race& race) const {
       const std::string text = names ? static_cast<const char*>(side.place) : source_location(side.place);
       std::strncpy(side.text, text.c_str(), sizeof side.text - 1);
     }
-  if (race.address >= config_.layout.heap(0) && object_name_)
-    std::strncpy(race.object, object_name_(race.address).c_str(), sizeof race.object - 1);
+  ElementName name;
+  if (element_name_) name = element_name_(config_.base + race.address);
+  if (name.object.empty() && race.address >= config_.layout.heap(0) && object_name_)
+    name = {object_name_(race.address), "it"};
+  std::strncpy(race.object, name.object.c_str(), sizeof race.object - 1);
+  std::strncpy(race.element, name.element.c_str(), sizeof race.element - 1);
 }
 
 void RaceChecker::say_heap_left() {
@@ -226,12 +230,13 @@ void RaceChecker::say_heap_left() {
 void RaceChecker::report(const Race& race, const Array& array) {
   if (array.race_told) return;
   const Race::Side &a = race.side[0], &b = race.side[1];
-  if (!reports_.add(array.name, a.text, b.text)) return;
+  const bool named = race.object[0] != '\0';
+  if (!reports_.add(named && !array.is_heap ? race.object : array.name, a.text, b.text)) return;
   const int64_t byte = config_.base + race.address - array.data;
   const bool freed = ((a.kind | b.kind) & AccessRecord::frees) != 0;
-  const std::string what = !array.is_heap           ? element_name(array, byte)
-                           : race.object[0] == '\0' ? format("%p", static_cast<const void*>(array.data + byte))
-                                                    : "it";
+  const std::string what = named           ? race.element
+                           : array.is_heap ? format("%p", static_cast<const void*>(array.data + byte))
+                                           : element_name(array, byte);
   const auto access = [](const Race::Side& side, const std::string& accessed, bool near) -> AccessReport {
     const bool frees = (side.kind & AccessRecord::frees) != 0, writes = (side.kind & AccessRecord::write) != 0;
     return {format("rank %d", side.rank),
@@ -255,8 +260,8 @@ void RaceChecker::report(const Race& race, const Array& array) {
       : transaction ? "access it in transactions only, or put a barrier between the two"
                     : "put a barrier between the two, or a lock around both";
   const std::string text =
-      race_text("race", race.object[0] == '\0' ? array.name : race.object, access(a, what, race.near),
-                access(b, "it", false), "with no barrier between and no lock that both hold; " + remedy);
+      race_text("race", named ? race.object : array.name, access(a, what, race.near), access(b, "it", false),
+                "with no barrier between and no lock that both hold; " + remedy);
   log_finding("%s", text.c_str());
 }
 
@@ -294,6 +299,7 @@ Status RaceChecker::find(const char* call) {
     for (const std::vector<char>& of : all)
       if (const Race& told = reinterpret_cast<const Race*>(of.data())[i]; told.object[0] != '\0') {
         std::memcpy(races[i].object, told.object, sizeof told.object);
+        std::memcpy(races[i].element, told.element, sizeof told.element);
         break;
       }
     const Array* const array = config_.arrays->live(races[i].address >> page_shift);

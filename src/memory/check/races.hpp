@@ -34,7 +34,7 @@ struct Race {
   bool near;         // the first side's place is the nearest known write to the page
   bool apart;        // they write different bytes of one value
   Side side[2];
-  char object[200];  // of the heap; "": not known
+  char object[200], element[200];  // as ElementName
 };
 
 class RaceChecker {
@@ -51,9 +51,11 @@ class RaceChecker {
   Status start(const Config& config);
   // Sets a function that names the object of the heap at an address, if this rank has allocated it; else "".
   void name_objects(std::function<std::string(uint64_t address)> name) { object_name_ = std::move(name); }
+  // Sets a function that names what lies at an address as the program does, if this rank knows.
+  using Naming = std::function<ElementName(const void* address)>;
+  void name_elements(Naming name) { element_name_ = std::move(name); }
   bool on() const { return recorder_ != nullptr; }
   AccessRecorder& recorder() { return *recorder_; }
-  RecordingTime& time() { return time_; }
   uint64_t epoch() const { return epoch_; }
   // Returns a number that changes whenever this rank synchronises after an access; for any thread.
   uint64_t segment() {
@@ -74,7 +76,7 @@ class RaceChecker {
   // This rank synchronises with others within an epoch while the object lives; a new segment begins at its end.
   class Segment {
    public:
-    Segment(RaceChecker& races, SyncEvent::Kind kind, int lock = 0, uint32_t ticket = 0);
+    Segment(RaceChecker& races, SyncEvent::Kind kind, uint32_t lock = 0, uint64_t ticket = 0);
     ~Segment();
 
    private:
@@ -113,6 +115,7 @@ class RaceChecker {
   std::set<std::tuple<uint64_t, const void*, const void*>> found_;  // array and places
   RaceReports reports_;
   std::function<std::string(uint64_t)> object_name_;
+  Naming element_name_;
   bool heap_told_ = false;
 };
 

@@ -119,9 +119,28 @@ void Consistency::note_order() {
   if (parts_.races.on()) parts_.races.recorder().note(SyncEvent::any, 0, 0);
 }
 
+void Consistency::name_elements(std::function<ElementName(const void*)> name) {
+  parts_.races.name_elements(std::move(name));
+}
+
+void Consistency::watch_own(const char* begin, const char* end) {
+  if (!parts_.races.on()) return;
+  const uint64_t first = begin == nullptr ? 0 : parts_.page_of(begin);
+  parts_.races.recorder().watch_own({first, begin == nullptr ? 0 : parts_.page_of(end) - first});
+}
+
+// Names of words may be the same for two words: what they order is then more than it is, so no race is told falsely.
+void Consistency::note_word(Word what, const void* word) {
+  if (!parts_.races.on()) return;
+  const auto name = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(word) / sizeof(uint32_t));
+  const auto now = static_cast<uint64_t>(seconds_now() * 1e9);
+  const SyncEvent::Kind kind = what == Word::changes ? SyncEvent::release : SyncEvent::acquire;
+  parts_.races.recorder().note(kind, SyncEvent::words | (name & (SyncEvent::words / 2 - 1)), now);
+}
+
 void Consistency::note_turn(Turn turn, int lock, uint32_t number) {
   const SyncEvent::Kind kind = turn == Turn::begins ? SyncEvent::acquire : SyncEvent::release;
-  const RaceChecker::Segment segment(parts_.races, kind, lock, number);
+  const RaceChecker::Segment segment(parts_.races, kind, static_cast<uint32_t>(lock), number);
 }
 
 }  // namespace hiroba

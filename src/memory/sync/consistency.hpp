@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -45,7 +46,16 @@ class Consistency {
   // of a lock of a floor above begins or ends, with a number by which its turns are in order.
   [[HIROBA_SHOWN]] void note_order();
   enum class Turn { begins, ends };
+  // The same for a word in shared memory: `changes` precedes a change of it, which may order what this rank has
+  // accessed before what another one accesses after it `has_looked` at the word.
+  enum class Word { changes, has_looked };
+  [[HIROBA_SHOWN]] void note_word(Word what, const void* word);
   [[HIROBA_SHOWN]] void note_turn(Turn turn, int lock, uint32_t number);
+  // Option check: sets a function that names what lies at an address of a rank, for messages.
+  [[HIROBA_SHOWN]] void name_elements(std::function<ElementName(const void*)> name);
+  // Option check: from now on this rank's accesses to these whole pages of its own part of an array with `own_open`
+  // count, and no others there; none if both are null.
+  [[HIROBA_SHOWN]] void watch_own(const char* begin, const char* end);
   // Returns pages that this rank knows it has written since the last barrier: of other nodes, and its own that others
   // have copied. For diagnosis, while no other thread of the rank touches shared memory; a barrier must follow.
   PageSet written();

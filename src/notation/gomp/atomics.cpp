@@ -22,7 +22,9 @@ bool acquires(int order) { return order != __ATOMIC_RELAXED && order != __ATOMIC
 // Orders of the operation on this object: nothing is to do if all threads reach it directly.
 class Ordered {
  public:
-  Ordered(const volatile void* object, int order) : object_(const_cast<const void*>(object)), order_(order) {
+  Ordered(const volatile void* object, unsigned bytes, bool writes, int order)
+      : object_(const_cast<const void*>(object)), order_(order) {
+    if (words::checked) words::note_atomic(object_, bytes, writes);
     if (order != __ATOMIC_RELAXED && releases(order)) words::release(object_);
   }
   Ordered(const Ordered&) = delete;
@@ -59,7 +61,7 @@ inline void look(const volatile void* object) {
 // of the same name with `_ordered` for the others.
 template <typename T>
 [[gnu::noinline]] T load_ordered(const volatile void* object, int order) {
-  const Ordered ordered(object, order);
+  const Ordered ordered(object, sizeof(T), false, order);
   void* const at = const_cast<void*>(object);
   if (!words::is_far(at)) return __atomic_load_n(static_cast<T*>(at), __ATOMIC_SEQ_CST);
   return static_cast<T>(words::load_far(at, sizeof(T)));
@@ -74,7 +76,7 @@ T load(const volatile void* object, int order) {
 
 template <typename T, typename Here, typename Change>
 [[gnu::noinline]] T update_ordered(volatile void* object, int order, const Here& here, const Change& change) {
-  const Ordered ordered(object, order);
+  const Ordered ordered(object, sizeof(T), true, order);
   void* const at = const_cast<void*>(object);
   if (!words::is_far(at)) return here(static_cast<T*>(at));
   for (uint64_t seen = words::load_far(at, sizeof(T));;) {
@@ -108,7 +110,7 @@ template <typename T>
 
 template <typename T>
 [[gnu::noinline]] bool compare_exchange_ordered(volatile void* object, void* expected, T desired, int order) {
-  const Ordered ordered(object, order);
+  const Ordered ordered(object, sizeof(T), true, order);
   void* const at = const_cast<void*>(object);
   T wanted;
   std::memcpy(&wanted, expected, sizeof wanted);

@@ -185,7 +185,7 @@ EXPORT int __libc_start_main(Main main, int argc, char** argv, void (*init)(), v
   name_rank_in_displays(sms_rank);
   Memory& memory = process_memory("the start of an OpenMP program");
   require(instance<Regions>().begin(memory, program));
-  require(instance<Objects>().begin(memory));
+  require(instance<Objects>().begin(memory, program));
   require(instance<RegionOutput>().begin(memory));
   memory_is_shared = true;
   if (memory.job().nnodes > 1 || memory.checking()) require(prepare_code(program));

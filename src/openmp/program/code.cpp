@@ -116,7 +116,9 @@ extern "C" __attribute__((visibility("hidden"), used)) void hiroba_openmp_flush(
   Consistency& consistency = process_memory("flush").consistency();
   consistency.release_to(0);
   consistency.acquire_from(0);
-  consistency.note_order();
+  static const char all = 0;  // flushes are changes of one word, and looks at it
+  consistency.note_word(Consistency::Word::changes, &all);
+  consistency.note_word(Consistency::Word::has_looked, &all);
 }
 
 namespace {

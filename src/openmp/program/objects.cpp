@@ -1,10 +1,13 @@
 #include "openmp/program/objects.hpp"
 
+#include <unwind.h>
+
 #include <algorithm>
 #include <cstring>
 #include <iterator>
 
 #include "base/addresses.hpp"
+#include "base/debug/symbols.hpp"
 #include "base/record/record.hpp"
 #include "openmp/program/runtime.hpp"
 #include "openmp/program/words.hpp"
@@ -12,7 +15,8 @@
 
 namespace hiroba::openmp {
 
-Status Objects::begin(Memory& memory) {
+Status Objects::begin(Memory& memory, const Program& program) {
+  program_ = program;
   const Job& job = memory.job();
   constexpr uint64_t whole = uint64_t{1} << 41;  // addresses, of all ranks together
   part_bytes_ = whole / static_cast<uint64_t>(job.nranks) / huge_page_bytes * huge_page_bytes;
@@ -49,6 +53,7 @@ void* Objects::allocate(size_t bytes, size_t alignment, bool zeroed) {
     if (void* const kept = Heap::allocate_kept(request.bytes); kept != nullptr) return kept;
   void* out = nullptr;
   require(memory_->heap().allocate(request, out));
+  if (words::checked) note(out, bytes);
   return out;
 }
 
@@ -77,7 +82,44 @@ void* Objects::allocate_large(size_t bytes, size_t alignment, bool zeroed) {
   *(reinterpret_cast<Head*>(object) - 1) = {begin, bytes, room, rank};
   if (zeroed && !fresh) std::memset(object, 0, bytes);
   if (recording()) note_object(object, bytes);
+  if (words::checked) note(object, bytes);
   return object;
+}
+
+// Returns the source line of the program's code that has called for an object.
+const char* Objects::place_of_caller() {
+  struct Walk {
+    const Program& program;
+    uintptr_t code = 0;
+  } walk{program_};
+  const auto look = [](_Unwind_Context* frame, void* argument) {
+    Walk& walk = *static_cast<Walk*>(argument);
+    const uintptr_t code = _Unwind_GetIP(frame);
+    if (code < walk.program.begin || code >= walk.program.end) return _URC_NO_REASON;
+    walk.code = code;
+    return _URC_NORMAL_STOP;
+  };
+  _Unwind_Backtrace(look, &walk);
+  const auto* const code = reinterpret_cast<const char*>(walk.code);  // NOLINT(performance-no-int-to-ptr)
+  const auto [found, fresh] = places_.try_emplace(code);
+  if (fresh) found->second = code == nullptr ? Heap::unnamed_place : source_location(code - 1);
+  return found->second.c_str();
+}
+
+void Objects::note(const void* object, size_t bytes) {
+  const auto* const begin = static_cast<const char*>(object);
+  const std::lock_guard guard(known_lock_);
+  // An object that another rank has freed may be known here still.
+  for (auto known = known_.upper_bound(begin); known != known_.end() && known->second.begin < begin + bytes;)
+    known = known_.erase(known);
+  known_[begin + bytes] = {begin, bytes, place_of_caller()};
+}
+
+Objects::Known Objects::find(const void* address) {
+  const auto* const at = static_cast<const char*>(address);
+  const std::lock_guard guard(known_lock_);
+  const auto known = known_.upper_bound(at);
+  return known == known_.end() || known->second.begin > at ? Known{} : known->second;
 }
 
 void Objects::give(uint64_t begin, uint64_t room) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <span>
+#include <string>
 
 #include "memory/memory.hpp"
 
@@ -15,13 +16,20 @@ namespace hiroba::openmp {
 
 class Objects {
  public:
-  Status begin(Memory& memory);  // collective
+  Status begin(Memory& memory, const Program& program);  // collective
   void end() { memory_ = nullptr; }
 
   // Returns null if there is no room.
   void* allocate(size_t bytes, size_t alignment, bool zeroed);
   void free(void* object);
   size_t size(const void* object) const;
+  // Option check: an object that this rank has allocated, and the place in the program.
+  struct Known {
+    const char* begin = nullptr;  // null: there is none
+    size_t bytes = 0;
+    const char* place = "";
+  };
+  Known find(const void* address);
   // Returns true if the object is from here, also after the end.
   bool has(const void* address) const;
 
@@ -42,6 +50,8 @@ class Objects {
   void* allocate_large(size_t bytes, size_t alignment, bool zeroed);
   void give(uint64_t begin, uint64_t room);
   void take_returns();
+  void note(const void* object, size_t bytes);
+  const char* place_of_caller();
 
   Memory* memory_ = nullptr;
   std::span<const char> heap_;
@@ -52,6 +62,10 @@ class Objects {
   std::map<uint64_t, uint64_t> free_;  // begin -> room, in this rank's part
   uint64_t used_ = 0;                  // beyond it nothing has been used
   int64_t returned_ = 0;
+  Program program_;
+  std::mutex known_lock_;
+  std::map<const char*, Known> known_;         // option check, by their ends; others may have freed them
+  std::map<const void*, std::string> places_;  // of code that allocates
 };
 
 }  // namespace hiroba::openmp

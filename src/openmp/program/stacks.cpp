@@ -43,13 +43,14 @@ Status Stacks::allocate(Memory& memory, int most) {
   Arrays::Request request = array_of_ranks(job, "stacks of threads", 1, static_cast<int64_t>(each));
   request.closed_pages =
       "the stack of a thread has overflowed; give it more by OMP_STACKSIZE, as in OMP_STACKSIZE=64M, or by ulimit -s";
-  request.sparse = true;
+  request.sparse = request.watched = request.own_open = true;
   void* all = nullptr;
   if (const Status status = memory.arrays().allocate(request, all); !status.ok())
     return Status::error(
         "%s; each rank has stacks for %d threads, of %lu MiB each: lower OMP_STACKSIZE, ulimit -s, or the "
         "number of threads",
         status.message().c_str(), most, bytes_ >> 20);
+  all_ = {static_cast<char*>(all), each * static_cast<uint64_t>(job.nranks)};
   mine_ = static_cast<char*>(all) + static_cast<uint64_t>(job.rank) * each;
   for (int i = 0; i < most; ++i) mprotect(mine_ + static_cast<uint64_t>(i) * bytes_, page_bytes, PROT_NONE);
   return {};

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "memory/memory.hpp"
 
@@ -18,6 +19,7 @@ class Stacks {
 
   char* top(int thread) const { return mine_ + static_cast<uint64_t>(thread + 1) * bytes_; }
   int64_t bytes() const { return static_cast<int64_t>(bytes_); }  // of a stack
+  std::span<const char> all() const { return all_; }              // of all ranks
   // Returns true if the address is in a stack of this rank.
   bool have(const void* address) const {
     return address >= mine_ && address < mine_ + bytes_ * static_cast<uint64_t>(most_);
@@ -32,6 +34,7 @@ class Stacks {
  private:
   uint64_t bytes_ = 0;  // of a stack
   char* mine_ = nullptr;
+  std::span<const char> all_;
   int most_ = 0;
 };
 

@@ -12,7 +12,7 @@ Memory& memory() { return process_memory("an atomic operation of OpenMP"); }
 
 // Finds the home of shared memory; returns false if all ranks reach it alike, or it is the rank's own.
 bool locate(const void* object, PastCache::Place& place) {
-  if (!between_nodes) return false;
+  if (!between_nodes && !checked) return false;
   const InRuntime runtime;
   return process_started() && memory().past_cache().locate(object, place).ok();
 }
@@ -20,14 +20,14 @@ bool locate(const void* object, PastCache::Place& place) {
 uint64_t swap_word(void* word, unsigned bytes, uint64_t expected, uint64_t desired) {
   const InRuntime runtime;
   uint64_t old = 0;
-  require(memory().atomics().swap(word, bytes, expected, desired, old));
+  require(memory().atomics().swap(word, bytes, expected, desired, old, Atomics::Order::noted));
   return old;
 }
 
 uint64_t add_to_word(void* word, unsigned bytes, uint64_t value) {
   const InRuntime runtime;
   uint64_t old = 0;
-  require(memory().atomics().add(word, bytes, value, old));
+  require(memory().atomics().add(word, bytes, value, old, Atomics::Order::noted));
   return old;
 }
 
@@ -44,9 +44,15 @@ struct Within {
 
 }  // namespace
 
-bool is_at_other_node(const void* object) {
+void note_atomic(const void* object, unsigned bytes, bool writes) {
+  if (!process_started()) return;
+  const InRuntime runtime;
+  memory().atomics().note(object, bytes, writes);
+}
+
+bool is_past_view(const void* object) {
   PastCache::Place place = {};
-  return locate(object, place) && !place.here;
+  return locate(object, place) && (checked || !place.here);
 }
 
 uint64_t load_far(const void* object, unsigned bytes) {
@@ -110,13 +116,13 @@ void note_turn(Consistency::Turn turn, const uint32_t* lock, uint64_t value) {
 void hand_over(const void* word) {
   const InRuntime runtime;
   release_at(word);
-  if (checked) memory().consistency().note_order();
+  if (checked) memory().consistency().note_word(Consistency::Word::changes, word);
 }
 
 void take_over(const void* word) {
   const InRuntime runtime;
   acquire_at(word);
-  if (checked) memory().consistency().note_order();
+  if (checked) memory().consistency().note_word(Consistency::Word::has_looked, word);
 }
 
 namespace {
@@ -145,7 +151,9 @@ bool try_lock(uint32_t* lock) {
 
 // Within a node a waiting thread reads the word, and leaves it in the cache of the one that has the lock.
 void wait_and_lock(uint32_t* lock) {
-  const auto may_be_free = [lock] { return between_nodes || (__atomic_load_n(lock, __ATOMIC_RELAXED) & 1) == 0; };
+  const auto may_be_free = [lock] {
+    return between_nodes || checked || (__atomic_load_n(lock, __ATOMIC_RELAXED) & 1) == 0;
+  };
   const InRuntime runtime;
   const double begin = recording() ? seconds_now() : 0;
   uint64_t free = 0;

@@ -61,9 +61,12 @@ inline void unlock(uint32_t* lock) {
   __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
 }
 
-// Returns true if accesses to the object, which may be the rank's own, must go to another node.
-bool is_at_other_node(const void* object);
-inline bool is_far(const void* object) { return between_nodes && is_at_other_node(object); }
+// Returns true if accesses to the object, which may be the rank's own, must go to another node; with option check also
+// if they go to shared memory here, where the program's own mapping shows plain accesses.
+bool is_past_view(const void* object);
+inline bool is_far(const void* object) { return !are_instructions() && is_past_view(object); }
+// Option check: the program accesses the object by an atomic operation.
+void note_atomic(const void* object, unsigned bytes, bool writes);
 // For objects of 1, 2, 4, 8 bytes that are far. swap_far() returns the old value; the object has the new one if that is
 // `expected`.
 uint64_t load_far(const void* object, unsigned bytes);
