@@ -26,6 +26,14 @@ function(hiroba_timing_tests)
   endforeach()
 endfunction()
 
+# hiroba_longer_tests(NAMES...): tests that try each case in one shape where TESTS_ONCE is set, as in `./dev test`, and
+# in several elsewhere: `./dev test --rest` runs them again.
+function(hiroba_longer_tests)
+  foreach(name ${ARGN})
+    set_property(TEST ${name} APPEND PROPERTY LABELS longer)
+  endforeach()
+endfunction()
+
 # hiroba_tests_of_all(NAMES...): tests that only `./dev test --all` runs, although nothing else covers the same. Tests
 # that are others in another shape need no word: tests/sets/covering.py finds them. What a test with label together does
 # in fewer processes has the label apart (tests/sets/run.py).

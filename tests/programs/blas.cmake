@@ -34,6 +34,7 @@ add_test(NAME programs.blas.misuse COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT
   --build ${CMAKE_BINARY_DIR})
 set_tests_properties(programs.blas.misuse PROPERTIES TIMEOUT 120)
 hiroba_timing_tests(programs.blas.misuse)
+hiroba_longer_tests(programs.blas.misuse)
 # Netlib's own tests, compiled by Debian.
 add_test(NAME programs.blas.netlib COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/netlib.py
   $<TARGET_FILE:hiroba_blas> /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/blas)

@@ -105,6 +105,7 @@ add_test(NAME programs.devices.misuse COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURR
   --build ${CMAKE_BINARY_DIR})
 set_tests_properties(programs.devices.misuse PROPERTIES TIMEOUT 120)
 hiroba_timing_tests(programs.devices.misuse)
+hiroba_longer_tests(programs.devices.misuse)
 
 # The same on devices of NVIDIA, where there are any; nvcc need not be where the programs run.
 find_program(HIROBA_NVCC nvcc HINTS /usr/local/cuda/bin)

@@ -34,3 +34,4 @@ add_test(NAME programs.eigen_misuse COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURREN
   --build ${CMAKE_BINARY_DIR})
 set_tests_properties(programs.eigen_misuse PROPERTIES TIMEOUT 120)
 hiroba_timing_tests(programs.eigen_misuse)
+hiroba_longer_tests(programs.eigen_misuse)

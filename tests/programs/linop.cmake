@@ -42,3 +42,4 @@ add_test(NAME programs.sparse_misuse COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRE
   --build ${CMAKE_BINARY_DIR})
 set_tests_properties(programs.sparse_misuse PROPERTIES TIMEOUT 120)
 hiroba_timing_tests(programs.sparse_misuse)
+hiroba_longer_tests(programs.sparse_misuse)

@@ -18,6 +18,7 @@ add_test(NAME programs.numa.misuse COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT
   --build ${CMAKE_BINARY_DIR})
 set_tests_properties(programs.numa.misuse PROPERTIES TIMEOUT 120)
 hiroba_timing_tests(programs.numa.misuse)
+hiroba_longer_tests(programs.numa.misuse)
 add_library(numa_standin MODULE numa_standin.c)
 target_link_libraries(numa_standin PRIVATE ${CMAKE_DL_LIBS})
 add_test(NAME programs.numa.domains COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/numa_domains.py

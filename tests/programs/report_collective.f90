@@ -2,7 +2,7 @@
 program report_collective
   use hiroba_collective
   implicit none
-  integer(c_int64_t), parameter :: many = 100000
+  integer(c_int64_t), parameter :: many = 500000
   double precision, asynchronous :: mine(many), sums(many)
   integer(c_int64_t) :: i
   call hiroba_startup()

@@ -60,6 +60,7 @@ add_test(NAME programs.tasks.misuse COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURREN
   --build ${CMAKE_BINARY_DIR})
 set_tests_properties(programs.tasks.misuse PROPERTIES TIMEOUT 120)
 hiroba_timing_tests(programs.tasks.misuse)
+hiroba_longer_tests(programs.tasks.misuse)
 
 add_test(NAME programs.task_graph COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/task_graph.py
   $<TARGET_FILE:hirobarun> $<TARGET_FILE:task_graph>)

@@ -172,6 +172,7 @@ add_test(NAME programs.transactions.misuse COMMAND ${Python3_EXECUTABLE}
   ${CMAKE_CURRENT_SOURCE_DIR}/transactions_misuse.py --build ${CMAKE_BINARY_DIR})
 set_tests_properties(programs.transactions.misuse PROPERTIES TIMEOUT 120)
 hiroba_timing_tests(programs.transactions.misuse)
+hiroba_longer_tests(programs.transactions.misuse)
 if(HIROBA_SANITIZE)
   set_tests_properties(programs.transactions.misuse PROPERTIES ENVIRONMENT SANITIZED=yes)
 endif()

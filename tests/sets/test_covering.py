@@ -3,6 +3,7 @@
 import unittest
 
 from covering import Test, covering
+from run import chosen
 
 RUN = ["/usr/b/bin/hirobarun", "-n"]
 
@@ -13,6 +14,25 @@ def job(name: str, ranks: int, nodes: int, *words: str, environment: tuple[str, 
 
 def app(name: str, *words: str) -> Test:
     return Test(name, ["/usr/bin/bash", "/usr/s/apps/md/test.sh", "/usr/b/bin", *words])
+
+
+class Sets(unittest.TestCase):
+    def test_the_rest_is_what_all_adds(self) -> None:
+        def test(name: str, *labels: str) -> Test:
+            return Test(name, [*RUN, "1", "/usr/b/bin/program", name], labels=list(labels))
+
+        tests = [
+            test("kind.a"),
+            test("kind.only_all", "all"),
+            test("kind.one", "apart"),
+            test("kind.many", "together"),
+            test("kind.misuse", "longer"),
+            test("kind.host", "hosts"),
+        ]
+        once = {found.name for found in chosen(tests, False, False)}
+        rest = {found.name for found in chosen(tests, False, False, True)}
+        self.assertEqual(once, {"kind.a", "kind.many", "kind.misuse"})
+        self.assertEqual(rest, {"kind.only_all", "kind.misuse"})
 
 
 class Covering(unittest.TestCase):
