@@ -87,7 +87,7 @@ void missing_preload(bool remedied) {
   const size_t pages = 2048;
   double* const b = doubles(pages * static_cast<size_t>(sms_nprocs), true, "B");
   const auto [own, next] = Parts(pages);
-  for (int step = 0; step < 64 / fraction; ++step) {
+  for (int step = 0; step < 160 / fraction; ++step) {
     const size_t first = static_cast<size_t>(step % 8);
     for (size_t page = 0; page < pages; ++page) b[own + page * page_doubles] = step;
     sms_barrier();
@@ -173,7 +173,7 @@ void irregular_order(bool remedied) {
   double* const b = doubles(pages * static_cast<size_t>(sms_nprocs), true, "B");
   const auto [own, next] = Parts(pages);
   rng random = {static_cast<uint64_t>(sms_rank)};
-  for (int step = 0; step < 20 / fraction; ++step) {
+  for (int step = 0; step < 48 / fraction; ++step) {
     for (size_t page = 0; page < pages; ++page) b[own + page * page_doubles] = step;
     sms_barrier();
     const sms_range section[] = {{static_cast<int64_t>(next), pages * page_doubles, 1}};
