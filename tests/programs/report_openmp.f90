@@ -15,6 +15,7 @@ contains
   subroutine lock_contention(remedied)
     logical, intent(in) :: remedied
     integer :: i
+    real(8) :: own
     if (remedied) then
       !$omp parallel do reduction(+:total)
       do i = 1, 2000
@@ -22,10 +23,11 @@ contains
       end do
       return
     end if
-    !$omp parallel do
+    !$omp parallel do private(own)
     do i = 1, 2000
+      own = compute(40) ! in which the other rank gets the lock
       !$omp critical
-      total = total + compute(100)
+      total = total + own + compute(100)
       !$omp end critical
     end do
   end subroutine
