@@ -18,13 +18,13 @@ contains
     real(8) :: own
     if (remedied) then
       !$omp parallel do reduction(+:total)
-      do i = 1, 2000
+      do i = 1, 8000
         total = total + compute(100)
       end do
       return
     end if
     !$omp parallel do private(own)
-    do i = 1, 2000
+    do i = 1, 8000
       own = compute(40) ! in which the other rank gets the lock
       !$omp critical
       total = total + own + compute(100)
@@ -35,7 +35,7 @@ contains
   subroutine load_imbalance(remedied)
     logical, intent(in) :: remedied
     integer :: i, step
-    do step = 1, 50
+    do step = 1, 100
       if (remedied) then
         !$omp parallel do schedule(dynamic, 4)
         do i = 0, 255
@@ -53,7 +53,7 @@ contains
   subroutine serial_part(remedied)
     logical, intent(in) :: remedied
     integer :: i, step
-    do step = 1, 30
+    do step = 1, 60
       if (remedied) then
         !$omp parallel do
         do i = 0, 255
