@@ -118,13 +118,13 @@ def tell(other: object) -> None:
     learn(other, threading.current_thread())
 
 
-def hear(other: object) -> None:
+def learn_from(other: object) -> None:
     learn(threading.current_thread(), other)
 
 
-def hear_if_ended(thread: threading.Thread) -> None:
+def learn_from_ended(thread: threading.Thread) -> None:
     if not thread.is_alive():
-        hear(thread)
+        learn_from(thread)
 
 
 def nothing(_: object) -> None: ...
@@ -135,11 +135,11 @@ def watch_futures() -> None:
     if (futures := sys.modules.get("concurrent.futures._base")) and not hasattr(futures.Future, KNOWN):
         setattr(futures.Future, KNOWN, 0)
         around(futures.Future, "__init__", nothing, tell)
-        around(futures.Future, "set_running_or_notify_cancel", nothing, hear)
+        around(futures.Future, "set_running_or_notify_cancel", nothing, learn_from)
         for name in ("set_result", "set_exception"):
             around(futures.Future, name, tell, nothing)
         for name in ("result", "exception"):
-            around(futures.Future, name, nothing, hear)
+            around(futures.Future, name, nothing, learn_from)
 
 
 def begin(thread: threading.Thread) -> None:
@@ -149,5 +149,5 @@ def begin(thread: threading.Thread) -> None:
 
 
 around(threading.Thread, "start", begin, nothing)
-around(threading.Thread, "join", nothing, hear_if_ended)
+around(threading.Thread, "join", nothing, learn_from_ended)
 watch_futures()

@@ -106,7 +106,7 @@ class OwnVariables:
                 say = partial(self.rewriter.source.complain, OPTION)
             remedy = f"add {found.clause(name)} to the directive" if found.operator else found.why
             if found.locations:
-                remedy += f", and find {', '.join(found.locations)} in a loop behind it"
+                remedy += f", and find {', '.join(found.locations)} in a loop after it"
             say(change.start_byte, f"each rank gets a `{name}` of its own iterations only", remedy)
             return
         if use is not None and is_used:
