@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "base/limits.hpp"
+#include "base/machine/node_memory.hpp"
 #include "base/wait.hpp"
 
 namespace hiroba {
@@ -89,7 +90,7 @@ Status Job::create(int nranks, int nnodes, Job& out) {
   HIROBA_TRY(create_board(nranks, nnodes, out.board_fd));
   for (int n = 0; n < nnodes; ++n) {
     int fd = -1;
-    HIROBA_TRY(memory_file("hiroba-node", 0, fd));  // ranks set its size, which depends on options
+    HIROBA_TRY(create_node_memory(fd));  // ranks set its size, which depends on options
     out.node_fds.push_back(fd);
   }
   return {};

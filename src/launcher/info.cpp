@@ -15,6 +15,7 @@
 #include "base/machine/numa.hpp"
 #include "base/machine/numa_calls.hpp"
 #include "base/machine/proc.hpp"
+#include "base/machine/node_memory.hpp"
 #include "base/tables/options.hpp"
 #include "base/text.hpp"
 #include "device/device.hpp"
@@ -36,6 +37,12 @@ std::string describe_tcp() {
          "sysctl net.ipv4.tcp_congestion_control=cubic";
 }
 
+std::string describe_huge_pages() {
+  const std::string why_not = why_no_huge_first_touch();
+  if (why_not.empty()) return "at the first touch of shared memory";
+  return "by collapsing what has been used for some time; not at the first touch: " + why_not;
+}
+
 std::string describe_machine() {
   Machine machine;
   const Status loaded = machine.load();
@@ -48,6 +55,7 @@ std::string describe_machine() {
          line("cores", format("%d, with %d hardware threads", machine.cores(), machine.hardware_threads())) +
          line("NUMA nodes", format("%d", machine.numa_nodes())) +
          line("memory", format("%s, %s free", show_bytes(memory.total).c_str(), show_bytes(memory.available).c_str())) +
+         line("huge pages", describe_huge_pages()) +
          line("TCP congestion control", describe_tcp());
 }
 
@@ -111,7 +119,7 @@ std::vector<Mapping> shared_mappings(const std::string& process) {
   std::ifstream maps("/proc/" + process + "/maps");
   for (std::string line; std::getline(maps, line);) {
     unsigned long long begin = 0, end = 0, offset = 0;
-    if (line.find("/memfd:hiroba-node") == std::string::npos) continue;
+    if (memory_file_name(line) != "hiroba-node") continue;
     if (std::sscanf(line.c_str(), "%llx-%llx %*s %llx", &begin, &end, &offset) != 3) continue;
     if (begin - offset != shared_base || offset >= space) continue;  // another view, or the library's own part
     const uint64_t last = std::min<uint64_t>(end, shared_base + space);

@@ -73,6 +73,14 @@ struct GuardedParts {
   }
 };
 
+// The state of this rank's part for HugePages.
+struct HugeState {
+  double used_since = 0;  // the time of the first barrier after the allocation; 0: there was none
+  double look_at = 0;     // the time from which on the next barrier looks at what is in use
+  uint64_t gathered = 0;  // bytes that were collapsed
+  bool advised = false;   // the kernel was asked for huge pages at the first touch
+};
+
 struct ArrayTouches;
 struct FaultHistory;
 
@@ -98,9 +106,8 @@ struct Array {
   const char* freed_by = "";              // the call that frees it
   std::atomic<bool> preloaded{false};     // this rank touches pages of other nodes only after preloading them
   const char* preloaded_by = "";          // the call that says so
-  int barriers = 0;                       // since the allocation; counted while needed
   bool filled = false;                    // HugePages::fill has been called
-  uint64_t gathered = 0;                  // bytes of this rank's part in huge pages
+  HugeState huge;
   std::shared_ptr<ArrayTouches> touches;  // if touches of its home pages are counted
   Tracker* tracker = nullptr;             // for pages with their home on another node
   std::atomic<uint64_t> cached_low{UINT64_MAX}, cached_high{0};  // pages outside [low, high) were never cached

@@ -115,6 +115,7 @@ Status Arrays::allocate(const Request& request, void*& out) {
   if (request.parts.guard > 0) array->parts = request.parts;
   HIROBA_TRY(with_holders(parts_, check_room(*array, array->homes)));
   HIROBA_TRY(map_homes(*array));
+  parts_.huge_pages.advise(*array);
   HIROBA_TRY(parts_.affinity.place_new(*array));
   HIROBA_TRY(close_guards(*array));
   if (parts_.cache != nullptr) HIROBA_TRY(parts_.cache->copies.add(*array, parts_.twin_at_fetch));
@@ -299,9 +300,10 @@ Status Arrays::redistribute(void* data, std::span<const int64_t> div, int first,
   parts_.touches.forget(*array);
   HIROBA_TRY(parts_.home_moves.apply(homes, call));
   array->distribution = next;
-  array->gathered = 0;
+  array->huge.gathered = 0;
   ++changes_, parts_.home_policies.forget(*array);
-  if (array->barriers > 0) parts_.huge_pages.gather(*array);
+  parts_.huge_pages.advise(*array);
+  if (array->huge.used_since > 0) parts_.huge_pages.gather(*array);
   if (parts_.races.on()) parts_.races.recorder().add(*array);
   return {};
 }
@@ -329,7 +331,8 @@ Status Arrays::preload_only(const void* data, const char* call) {
   HIROBA_TRY(find(data, array));
   array->preloaded_by = call;
   array->preloaded.store(true);
-  if (array->barriers > 0) parts_.huge_pages.gather(*array);
+  parts_.huge_pages.advise(*array);
+  if (array->huge.used_since > 0) parts_.huge_pages.gather(*array);
   return {};
 }
 

@@ -59,7 +59,7 @@ class Memory {
   [[HIROBA_SHOWN]] Collective& collective() const;
   [[HIROBA_SHOWN]] bool checking() const;  // option check
 
-  Affinity& affinity() const;
+  [[HIROBA_SHOWN]] Affinity& affinity() const;
   [[HIROBA_SHOWN]] Arrays& arrays() const;
   [[HIROBA_SHOWN]] Consistency& consistency() const;
   GroupSync& group_sync() const;
@@ -98,6 +98,9 @@ class Memory {
   Memory();
   std::unique_ptr<MemoryParts> parts_;
 };
+
+// Returns the bytes of memory that this machine has.
+[[HIROBA_SHOWN]] uint64_t machine_memory();
 
 // A way of this machine to detect accesses, the best first; why_not is empty if it works.
 struct TrackingWay {

@@ -95,7 +95,6 @@ struct MemoryParts {
 
 // Maps memory of this node's file, at the same offset of the address range.
 Status map_of_node(const MemoryParts& parts, uint64_t offset, uint64_t bytes);
-uint64_t machine_memory();
 // Describes the ways of detecting accesses that are in use, as text for people.
 std::string describe_tracking(const MemoryParts& parts);
 

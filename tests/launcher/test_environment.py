@@ -24,8 +24,8 @@ class Descriptors(LauncherTest):
         result = self.launch("-n", 1, PYTHON, "-c", LIST_DESCRIPTORS)
         names = [name.split(" ")[0] for name in ast.literal_eval(result.stdout)]
         self.assertEqual(names.count("/memfd:hiroba-board"), 1)
-        self.assertEqual(names.count("/memfd:hiroba-node"), 1)
-        rest = [name for name in names if not name.startswith("/memfd:hiroba")]
+        self.assertEqual(sum(name.endswith("hiroba-node") for name in names), 1)
+        rest = [name for name in names if "hiroba-" not in name]
         self.assertEqual(len(rest), 3, rest)  # stdin, stdout, stderr (the list's own is closed by then)
 
     def test_a_program_may_load_the_library_itself(self) -> None:
@@ -36,15 +36,15 @@ class Descriptors(LauncherTest):
 
     def test_one_memory_file_per_node(self) -> None:
         result = self.launch("-n", 3, "--nodes", 2, PYTHON, "-c", LIST_DESCRIPTORS)
-        self.assertEqual(result.stdout.count("/memfd:hiroba-node"), 2 * 3)
+        self.assertEqual(result.stdout.count("hiroba-node"), 2 * 3)
 
     def test_options_of_the_launcher_are_environment_variables_too(self) -> None:
         environment = {**self.environment, "HIROBA_NODES": "2", "HIROBA_TAG": "true"}
         result = self.launch("-n", 3, PYTHON, "-c", LIST_DESCRIPTORS, env=environment)
-        self.assertEqual(result.stdout.count("/memfd:hiroba-node"), 2 * 3)
+        self.assertEqual(result.stdout.count("hiroba-node"), 2 * 3)
         self.assertTrue(result.stdout.startswith("["), result.stdout)
         result = self.launch("-n", 3, "--nodes", 1, PYTHON, "-c", LIST_DESCRIPTORS, env=environment)
-        self.assertEqual(result.stdout.count("/memfd:hiroba-node"), 3)
+        self.assertEqual(result.stdout.count("hiroba-node"), 3)
         result = self.launch("-n", 3, "true", env={**self.environment, "HIROBA_NODES": "4"})
         self.assertIn("4 nodes for 3 ranks", result.stderr)
         result = self.launch("-n", 2, "true", env={**self.environment, "HIROBA_NODE": "2"})

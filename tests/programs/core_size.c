@@ -1,5 +1,7 @@
 /* A core file has no shared memory in it: each mapping of the address range, and of the memory files, says so to the
  * kernel (dd in VmFlags). */
+#include <stdbool.h>
+
 #include "programs.h"
 
 int main(int argc, char** argv) {
@@ -16,7 +18,8 @@ int main(int argc, char** argv) {
   while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
     unsigned long long first, end;
     if (sscanf(line, "%llx-%llx", &first, &end) == 2) strcpy(name, end - first < 16 << 20 ? "" : line);
-    if (strncmp(line, "VmFlags:", 8) != 0 || strstr(name, "memfd:hiroba") == NULL) continue;
+    const bool of_hiroba = strstr(name, "/memfd:hiroba-") != NULL || strstr(name, "/hiroba-node") != NULL;
+    if (strncmp(line, "VmFlags:", 8) != 0 || !of_hiroba) continue;
     ++checked;
     if (strstr(line, " dd") == NULL) fail("core_size: on rank %d a core file would have %s", sms_rank, name);
   }

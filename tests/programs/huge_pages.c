@@ -109,6 +109,41 @@ static void check_moved(bool migrates) {
   sms_free(array);
 }
 
+/* True if the node's memory file has huge pages at the first touch: it is no memfd then. */
+static bool at_first_touch(const char* address) {
+  FILE* const maps = fopen("/proc/self/maps", "r");
+  if (maps == NULL) fail("huge_pages: no /proc/self/maps");
+  uintptr_t first = 0, end = 0;
+  bool is_memfd = true;
+  for (char line[512]; fgets(line, sizeof line, maps) != NULL;)
+    if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " ", &first, &end) == 2 && first <= (uintptr_t)address &&
+        (uintptr_t)address < end)
+      is_memfd = strstr(line, "/memfd:") != NULL;
+  fclose(maps);
+  return !is_memfd;
+}
+
+/* A large array lies in huge pages before any barrier, or, where the kernel has none then, after it has been used for
+ * four times as long as a copy of it takes: not after its first barriers. */
+static void check_use(void) {
+  enum { KIB = 64 << 10, MOST = KIB - 2 * HUGE_KIB };
+  char* const array = spread(sms_nprocs, KIB << 10, 1);
+  char* const own = array + (size_t)sms_rank * ((size_t)KIB << 10);
+  memset(own, 1, (size_t)KIB << 10);
+  const bool at_once = at_first_touch(own);
+  const long kib = huge_kib(own, (size_t)KIB << 10);
+  if (at_once ? kib < MOST : kib > 0) fail("huge_pages: %ld KiB are in huge pages at the first touch", kib);
+  sms_barrier();
+  sms_barrier();
+  if (!at_once && huge_kib(own, (size_t)KIB << 10) > 0) fail("huge_pages: memory that was used once was copied");
+  const time_t begin = time(NULL);
+  while (sms_reduce_double(difftime(time(NULL), begin), SMS_MIN) < 2) sms_barrier();
+  const long later = huge_kib(own, (size_t)KIB << 10);
+  if (later < MOST) fail("huge_pages: %ld KiB are in huge pages after a second of use", later);
+  sms_barrier();
+  sms_free(array);
+}
+
 int main(int argc, char** argv) {
   sms_startup(&argc, &argv);
   if (!kernel_gathers()) {
@@ -133,6 +168,7 @@ int main(int argc, char** argv) {
   for (size_t i = 0; i < sizeof odd / sizeof *odd; ++i) check_ends(odd[i]);
   check_moved(true);
   check_moved(false);
+  check_use();
   if (sms_rank == 0) printf("huge_pages: all whole huge pages of both parts, and those at their ends\n");
   sms_shutdown();
   return 0;

@@ -16,7 +16,7 @@ static long memory_files_kib(void) {
     const ssize_t length = readlink(name, target, sizeof target - 1);
     if (length <= 0 || fstat(fd, &info) != 0) continue;
     target[length] = '\0';
-    if (strncmp(target, "/memfd:", 7) == 0) kib += info.st_blocks / 2;
+    if (strncmp(target, "/memfd:", 7) == 0 || strncmp(target, "/hiroba-", 8) == 0) kib += info.st_blocks / 2;
   }
   return kib;
 }

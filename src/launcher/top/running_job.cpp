@@ -14,6 +14,7 @@
 #include <map>
 
 #include "base/limits.hpp"
+#include "base/machine/node_memory.hpp"
 #include "base/record/record_file.hpp"
 #include "base/record/record_json.hpp"
 #include "base/tables/options.hpp"
@@ -32,8 +33,8 @@ std::map<std::string, std::vector<int>> memory_files(pid_t process) {
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(format("/proc/%d/fd", process), error)) {
     const std::string file = fs::read_symlink(entry.path(), error).string();
-    if (error || !file.starts_with("/memfd:hiroba-")) continue;
-    out[file.substr(7, file.find(' ') - 7)].push_back(std::atoi(entry.path().filename().c_str()));
+    const std::string name = error ? "" : memory_file_name(file);
+    if (!name.empty()) out[name].push_back(std::atoi(entry.path().filename().c_str()));
   }
   for (auto& [name, numbers] : out) std::sort(numbers.begin(), numbers.end());
   return out;

@@ -101,7 +101,7 @@ MovedPages Affinity::move_all(const Array& array, const MemoryPlace& place) cons
     if (place.kind == MemoryPlace::Kind::owner && owner >= 0)
       moved += parts_.page_domains.move(run.first, run.pages, owner);
     if (place.kind != MemoryPlace::Kind::interleave) return;
-    const uint64_t step = array.gathered > 0 ? huge_page_bytes / page_bytes : piece;
+    const uint64_t step = array.huge.advised || array.huge.gathered > 0 ? huge_page_bytes / page_bytes : piece;
     for (uint64_t at = run.first; at < run.first + run.pages;) {
       const uint64_t end = std::min(run.first + run.pages, (at / step + 1) * step);
       moved += parts_.page_domains.move(at, end - at, domains()[at / step % n]);
@@ -230,6 +230,10 @@ Status Affinity::migrate_by_use(void* data, const char* call, uint64_t& moved) {
 }
 
 // ---- where pages are -----------------------------------------------------------------------------------------------
+
+void Affinity::expect_use(const void* begin, uint64_t bytes) const {
+  parts_.huge_pages.advise(parts_.space.offset(begin), bytes);
+}
 
 void Affinity::fill(Array& array, uint64_t begin, uint64_t bytes, Homes whose) const {
   if (array.filled || bytes == 0 || parts_.races.on()) return;

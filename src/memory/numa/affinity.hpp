@@ -46,6 +46,8 @@ class Affinity {
   // This rank is about to write these bytes of the array: makes home pages of them, if the array is new.
   enum class Homes { own, of_node };
   void fill(Array& array, uint64_t begin, uint64_t bytes, Homes whose) const;
+  // Says that these bytes of a sparse array, in this rank's part, will be used as a whole.
+  [[HIROBA_SHOWN]] void expect_use(const void* begin, uint64_t bytes) const;
 
   // Returns for each page of the array its domain, `absent` or `elsewhere`.
   Status locate(const Array& array, std::vector<int>& out) const;

@@ -11,27 +11,62 @@
 
 namespace hiroba {
 
-// Collapses new arrays: before the first barrier no memory is known to be in use, and by the second a program has
-// filled its arrays.
+namespace {
+constexpr uint64_t least_between_nodes = uint64_t{24} << 20;
+}
+
+// Memory that is used once or twice is not worth a copy, and nothing says how often it will be used. So it is collapsed
+// when it has been in use for four times as long as that takes: a program that ends then has lost a quarter, one that
+// goes on loses little. The kernel copies about a byte in a nanosecond. Looks at memory come after twice the time each.
 void HugePages::at_barrier() {
   if (!on_) return;
-  constexpr int last_barrier = 2;
-  config_.arrays->for_each_live([this](Array& array) {
-    if (array.barriers == last_barrier || array.is_heap) return;
-    ++array.barriers;
-    gather(array);
+  constexpr double seconds_of_use_per_byte = 4e-9;
+  static constexpr double first_look = 0.01;
+  const double now = seconds_now();
+  config_.arrays->for_each_live([this, now](Array& array) {
+    HugeState& huge = array.huge;
+    if (array.is_heap || now < huge.look_at) return;
+    if (huge.used_since == 0) huge.used_since = now;
+    const double used = now - huge.used_since;
+    huge.look_at = now + std::max(first_look, used);
+    if (used == 0) return;
+    const uint64_t bytes = in_use(array), small = bytes - std::min(bytes, huge.gathered);
+    if (used >= seconds_of_use_per_byte * static_cast<double>(small)) gather(array);
   });
+}
+
+uint64_t HugePages::in_use(const Array& array) const {
+  uint64_t bytes = 0;
+  for_each_in_use(array, [&](const Bytes& huge, const Bytes&) { bytes += huge.end - huge.begin; });
+  return bytes;
+}
+
+void HugePages::advise(Array& array) const {
+  if (!on_ || config_.sparse || array.sparse || array.is_heap || !pays(array)) return;
+  for (const HomeRun& run : array.homes) {
+    if (run.rank != config_.rank || run.pages << page_shift < huge_page_bytes) continue;
+    const Bytes part = {run.first << page_shift, (run.first + run.pages) << page_shift}, huge = whole(part, part);
+    if (huge.begin >= huge.end) continue;
+    madvise(config_.base + huge.begin, huge.end - huge.begin, MADV_HUGEPAGE);
+    array.huge.advised = true;
+  }
 }
 
 // Between nodes it pays only for ranks with much of the array, unless copies stay: each time cached pages are dropped,
 // a machine may flush every translation if any huge page is in use. All parts of the rank count together: migrated
 // pages may lie in several parts, and a part may lack some pages that no rank writes.
 bool HugePages::pays(const Array& array) const {
-  constexpr uint64_t least = uint64_t{24} << 20;
   if (!config_.several_nodes || array.preloaded.load(std::memory_order_relaxed)) return true;
   uint64_t pages = 0;
   for (const HomeRun& run : array.homes) pages += run.rank == config_.rank ? run.pages : 0;
-  return pages << page_shift >= least;
+  return pages << page_shift >= least_between_nodes;
+}
+
+void HugePages::advise(uint64_t begin, uint64_t bytes) const {
+  if (!on_ || config_.sparse || bytes < (config_.several_nodes ? least_between_nodes : 2 * huge_page_bytes)) return;
+  const uint64_t first = (begin + huge_page_bytes - 1) / huge_page_bytes * huge_page_bytes;
+  const uint64_t end = (begin + bytes) / huge_page_bytes * huge_page_bytes;
+  madvise(config_.base + first, end - first, MADV_HUGEPAGE);
 }
 
 // Returns the whole huge pages in use of a part. A huge page at the beginning or the end of a part counts if at least
@@ -91,10 +126,9 @@ void HugePages::fill(Array& array, const HomeRun& part, uint64_t page, uint64_t 
 // Collapsed memory is not collapsed again: that takes milliseconds of a program's loop.
 void HugePages::gather(Array& array) {
   if (!on_ || array.is_heap) return;
-  uint64_t in_use = 0;
-  for_each_in_use(array, [&](const Bytes& huge, const Bytes&) { in_use += huge.end - huge.begin; });
-  if (in_use == array.gathered) return;
-  array.gathered = in_use;
+  const uint64_t used = in_use(array);
+  if (used == array.huge.gathered) return;
+  array.huge.gathered = used;
   const double begin = recording() ? seconds_now() : 0;
   for_each_in_use(array, [&](const Bytes& huge, const Bytes& part) {
     collapse_file(config_.fd, huge.begin, huge.end - huge.begin);

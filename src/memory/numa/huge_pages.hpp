@@ -1,5 +1,6 @@
-// Home memory in huge pages: the memory in use of a rank's own parts of new arrays is collapsed at the first barriers.
-// README.md, "Huge pages", says when that pays.
+// Home memory in huge pages. The memory of a rank's own parts comes in huge pages at its first touch, where the kernel
+// has them for the node's file (base/node_memory.hpp). What is in small pages is collapsed after it has been used for
+// so long that this is cheap beside it. README.md, "Huge pages", says when that pays.
 //
 // Owner: MemoryParts. For the thread that makes collective calls.
 #pragma once
@@ -16,12 +17,19 @@ class HugePages {
     int fd = -1;  // of the node's memory
     int rank = 0;
     bool several_nodes = false;
+    bool sparse = false;  // arrays are touched in parts only
   };
   void start(const Config& config) { config_ = config, on_ = true; }  // not called without option huge
   bool on() const { return on_; }
 
+  // Collapses what has been in use for long enough.
   void at_barrier();
+  // Collapses at once what is in use.
   void gather(Array& array);
+  // Asks for huge pages at the first touch of this rank's parts.
+  void advise(Array& array) const;
+  // Asks for them in a piece of this rank's part of a sparse array that will be used as a whole.
+  void advise(uint64_t begin, uint64_t bytes) const;
   // Makes empty huge pages for pages of which this rank has become the home, before others write their bytes: each
   // takes one fault, and the bytes need not be copied again to collapse small pages.
   void prepare(const Array& array, uint64_t page, uint64_t pages) const;
@@ -36,6 +44,7 @@ class HugePages {
     uint64_t begin, end;
   };
   bool pays(const Array& array) const;
+  uint64_t in_use(const Array& array) const;
   void make(const Array& array, const HomeRun& part, const Bytes& come) const;
   static Bytes whole(const Bytes& in_use, const Bytes& part);
   template <typename Visit>

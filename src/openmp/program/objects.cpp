@@ -77,6 +77,8 @@ void* Objects::allocate_large(size_t bytes, size_t alignment, bool zeroed) {
     }
   }
   char* const part = large_ + part_bytes_ * static_cast<uint64_t>(rank);
+  // A program that allocates more than the machine has uses its objects in parts only.
+  if (fresh && begin + room <= machine_memory()) memory_->affinity().expect_use(part + begin, room);
   const auto at = reinterpret_cast<uintptr_t>(part + begin + sizeof(Head) + alignment - 1) / alignment * alignment;
   char* const object = reinterpret_cast<char*>(at);
   *(reinterpret_cast<Head*>(object) - 1) = {begin, bytes, room, rank};
