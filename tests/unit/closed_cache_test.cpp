@@ -65,6 +65,30 @@ TEST_P(ClosedCacheTest, WritesToClosedPagesAreFound) {
   EXPECT_EQ(9, rank->home_at(first + 5, 7));
 }
 
+// Atomic operations of OpenMP programs release in each iteration, and write a page of their own now and then: each
+// release compared all pages that had ever been written.
+TEST_P(ClosedCacheTest, PagesThatAreWrittenSeldomAreClosedAlone) {
+  make_quiet();
+  for (uint64_t p = first; p < last; ++p) rank->at(p, 9) = 1;
+  int64_t value = 0;
+  const auto closed = [&](uint64_t p) { return cache().copies.closed.is_closed(p); };
+  const auto release_beside_writes = [&] {
+    for (int flushes = 0; flushes < 40; ++flushes) {
+      rank->at(first + 5, 7) = ++value;
+      cache().writeback.flush(false);
+      EXPECT_EQ(value, rank->home_at(first + 5, 7));
+    }
+  };
+  release_beside_writes();
+  for (uint64_t p = first; p < last; ++p) EXPECT_EQ(closes() && p != first + 5, closed(p)) << p - first;
+  rank->at(first + 6, 9) = 8;
+  EXPECT_FALSE(closed(first + 6));
+  cache().writeback.flush(false);
+  EXPECT_EQ(8, rank->home_at(first + 6, 9));
+  release_beside_writes();
+  EXPECT_EQ(closes(), closed(first + 6));
+}
+
 // As barriers flush.
 TEST_P(ClosedCacheTest, PagesThatAreFetchedNoMoreAreClosedByBarriersToo) {
   make_quiet();

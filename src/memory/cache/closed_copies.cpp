@@ -20,6 +20,15 @@ bool ClosedCopies::is_quiet(uint64_t page, bool written, bool at_barrier) const 
   return !written && now + 1 >= enough;
 }
 
+// A comparison takes 0.26 us, to close a page and to open it again 8. So at most half the time is lost, however often a
+// page is written.
+bool ClosedCopies::is_quiet_page(uint64_t page, bool written) const {
+  constexpr uint8_t enough = 32;
+  uint8_t& unchanged = chunk_of(page).unchanged[page % PageBits::pages];
+  unchanged = written || unchanged == enough ? 0 : unchanged + 1;
+  return unchanged == enough;
+}
+
 void ClosedCopies::fetched(uint64_t page) const {
   set_all_closed(page, false);
   std::atomic<int16_t>& quiet = chunk_of(page).quiet;

@@ -34,6 +34,8 @@ class ClosedCopies {
   // pages. `at_barrier`: the flush is one of a barrier, which comes more often than a release, and may be followed by
   // fetches of what others have written.
   bool is_quiet(uint64_t page, bool written, bool at_barrier) const;
+  // Counts comparisons of a page that have found nothing written, or restarts the count; true if it pays to close it.
+  bool is_quiet_page(uint64_t page, bool written) const;
   // Pages of the chunk have been fetched, so they are likely to be fetched after the next barrier, too.
   void fetched(uint64_t page) const;
 
@@ -53,6 +55,7 @@ class ClosedCopies {
     std::atomic<bool> all_closed;
     std::atomic<int16_t> quiet;  // flushes without a write; negative after closing did not pay, or failed
     std::atomic<uint16_t> opened;
+    uint8_t unchanged[PageBits::pages];  // comparisons in a row, for the thread that flushes
   };
   Chunk& chunk_of(uint64_t page) const { return file_.as<Chunk>()[page / PageBits::pages]; }
   std::atomic<bool>& group_of(uint64_t page) const { return groups_.as<std::atomic<bool>>()[page / group_pages]; }

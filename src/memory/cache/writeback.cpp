@@ -245,9 +245,18 @@ void Writeback::flush_piece(const Piece& whole, bool alone) {
     config_.states->release(piece.first + i, PageState::valid);
   }
   bool quiet = true;
-  for (uint64_t i = 0; i < pages && quiet; ++i) quiet = !written.test(i) || unchanged.test(i);
+  PageBits quiet_pages;
+  for (uint64_t i = 0; i < pages; ++i) {
+    if (!written.test(i)) continue;
+    quiet = quiet && unchanged.test(i);
+    if (!alone && copies_.closed.is_quiet_page(piece.first + i, !unchanged.test(i))) quiet_pages.set(i);
+  }
   const bool closes = copies_.closed.is_quiet(piece.first, !quiet, alone) && !copies_.stays(piece.array);
   if (!closes || !close_pages(piece)) copies_.closed.set_all_closed(piece.first, false);
+  if (!closes && !copies_.stays(piece.array))
+    quiet_pages.for_each_run(pages, [&](uint64_t i, uint64_t n) {
+      (void)close_pages({piece.array, piece.run, piece.first + i, piece.first + i + n});
+    });
   if (copies_.full()) copies_.forget_mappings(piece.array, piece.first, pages);
 }
 
