@@ -73,9 +73,10 @@ constexpr std::array table = {
            "Most bytes that one page fault may fetch when faults are sequential, the pages were in use before, or, "
            "from 2M on, accesses have no order. 4K: one page, no readahead."},
     Option{"huge", OptionKind::flag, "yes", "yes|no",
-           "Collapse shared memory into huge pages when it is in use: home memory at the first two barriers after its "
-           "allocation (with several nodes, only of arrays of which a rank has 24 MiB), cached memory when 2 MiB of it "
-           "are fetched again (Linux 6.1; without, this option does nothing)."},
+           "Use huge pages for shared memory: for home memory at the first touch where the kernel permits that (see "
+           "hiroba info), else when it has been used for some time (with several nodes, only of arrays of which a rank "
+           "has 24 MiB); for cached memory when 2 MiB of it are fetched again (Linux 6.1; without, this option does "
+           "nothing)."},
     Option{
         "memory", OptionKind::text, "owner", "owner|interleave|touch|domain:N",
         "On machines with several NUMA domains, where home memory lies unless the program says so for an array. owner: "
