@@ -128,16 +128,18 @@ class Power(unittest.TestCase):
         watts = float(re.search(r"work: .* ([\d.]+) W, 2 ranks, known", out)[1])  # type: ignore[index]
         self.assertAlmostEqual(watts, 25, delta=2)
         self.assertIn("package-0, package-0/dram", table.nodes[0])
-        # A rank that computes loses no more than this to the thread that samples.
+        # A rank that computes loses no more than this to the thread that samples. Alone it loses 0.2 %; beside other
+        # processes a sample takes longer.
         cost = re.search(r"a sample every 20 ms takes \d+ us, ([\d.]+) % of one core", table.nodes[1])
-        self.assertLess(float(cost[1]), 5 if "TESTS_SANITIZED" in os.environ else 0.5)  # type: ignore[index]
+        self.assertLess(float(cost[1]), 5 if "TESTS_SANITIZED" in os.environ else 2)  # type: ignore[index]
         work = table.row("region work", 0)
         self.assertEqual(work.times, "1")
-        self.assertAlmostEqual(work.joules, 30, delta=2)
+        self.assertGreater(work.seconds, 1.15)
+        self.assertAlmostEqual(work.joules, 25 * work.seconds, delta=2)
         self.assertAlmostEqual(work.product, work.joules * work.seconds, delta=0.1)
         self.assertAlmostEqual(work.above, work.joules - 10 * work.seconds, delta=0.1)
         waiting = table.row("waiting in sms_barrier", 1)
-        self.assertAlmostEqual(waiting.seconds, 1.2, delta=0.3)
+        self.assertAlmostEqual(waiting.seconds, work.seconds, delta=0.3)
         self.assertAlmostEqual(waiting.watts, 25, delta=2)
         self.assertEqual(table.row("region both", 1).times, "3")
         # What ranks did has all the energy of the machine.
@@ -164,7 +166,7 @@ class Power(unittest.TestCase):
         with Machine() as machine:
             table, _ = self.table(machine, [PROGRAMS / "power", "late"], "-n", 2, "--power-idle", 0)
         computing = table.row("computing", 1)
-        self.assertAlmostEqual(computing.seconds, 1, delta=0.2)
+        self.assertGreater(computing.seconds, 0.9)
         self.assertAlmostEqual(computing.watts, 25, delta=2)
         self.assertAlmostEqual(table.row("waiting in sms_shutdown", 0).watts, 25, delta=2)
 
@@ -173,8 +175,8 @@ class Power(unittest.TestCase):
             table, _ = self.table(machine, [PROGRAMS / "power_tasks", 0.15], "-n", 1, "--power-idle", 0)
         heavy, light = table.row("task heavy", 0), table.row("task light", 0)
         threads = int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1))
-        self.assertAlmostEqual(heavy.seconds * threads, 1.35, delta=0.2)
-        self.assertAlmostEqual(heavy.joules / light.joules, 3, delta=0.5)
+        self.assertGreater(heavy.seconds * threads, 1.3)
+        self.assertAlmostEqual(heavy.joules / light.joules, heavy.seconds / light.seconds, delta=0.5)
         self.assertEqual(table.row("region in light", 0).times, "3")
 
     def test_timeline(self) -> None:
