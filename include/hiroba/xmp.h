@@ -92,6 +92,11 @@ int xmp_image_at(const xmp_node_reference* one, const char* place);
 /* `task on`: if this image is in the set, makes it the executing set and returns 1. Does not wait. */
 int xmp_task_begin(const xmp_node_reference* on, const char* place);
 void xmp_task_end(void);
+/* The same for a variable with what xmp_task_begin has returned, at its end: __attribute__((cleanup(xmp_task_leave))).
+ */
+static inline void xmp_task_leave(const int* entered) {
+  if (*entered) xmp_task_end();
+}
 
 /* ---- coarrays ---------------------------------------------------------------------------------------------------- */
 

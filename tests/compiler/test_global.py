@@ -11,13 +11,14 @@ import unittest
 from compiling import HIROBACC, HIROBARUN, ONCE, ROOT, CompilerTest, execute
 from global_calls import PROGRAMS as CALLS
 from global_calls import program as calls
+from global_exits import PROGRAMS as EXITS
 from global_forms import FILES as LATER_FILES
 from global_forms import PROGRAMS as MORE
 from global_others import PROGRAMS as OTHERS
 from global_programs import program
 from global_shared import PROGRAMS as SHARED
 
-PROGRAMS = MORE | CALLS | SHARED | OTHERS
+PROGRAMS = MORE | CALLS | SHARED | OTHERS | EXITS
 
 FORMS = """#include <stdio.h>
 #include <stdlib.h>

@@ -66,7 +66,7 @@ class Statements:
         return [(n, labels.get((function_at(n), text_of(n.child_by_field_name("label"))))) for n in jumps]
 
     def _left_by(self, statement: Node, shared_out: bool) -> Node | None:
-        """Returns the jumps out of a statement; for a shared-out loop also those that end it."""
+        """Returns the first jump out of a statement; for a shared-out loop also those that end it."""
         leaving = [
             n for n, label in self._jumps if inside(n, statement) and (label is None or not inside(label, statement))
         ]
@@ -85,7 +85,11 @@ class Statements:
                 leaving.append(node)
         return min(leaving, key=lambda node: node.start_byte, default=None)
 
-    def stays(self, directive: Directive, statement: Node) -> bool:
+    def is_left(self, statement: Node) -> bool:
+        return self._left_by(statement, False) is not None
+
+    def is_entered(self, directive: Directive, statement: Node) -> bool:
+        """Reports a jump into a statement."""
         entering = next((n for n, to in self._jumps if to and inside(to, statement) and not inside(n, statement)), None)
         if entering is not None:
             self.source.error(
@@ -93,8 +97,13 @@ class Statements:
                 f"`goto` enters what #pragma {directive.family} {directive.name} stands above",
                 "let the statement begin with what is jumped to",
             )
+        return entering is not None
+
+    def stays(self, directive: Directive, statement: Node, may_end: bool = False) -> bool:
+        """Reports jumps into and out of a statement. `may_end`: `break` may end a shared-out loop."""
+        if self.is_entered(directive, statement):
             return False
-        leaving = self._left_by(statement, directive.kind.shares_loop)
+        leaving = self._left_by(statement, directive.kind.shares_loop and not may_end)
         if leaving is not None:
             word = text_of(leaving).split()[0].rstrip(";")
             self.source.error(

@@ -11,6 +11,7 @@ from ..core.shared import PREFIX, Anchor
 from ..core.source import HASH_LINE, Node, text_of, walk
 from ..core.text import matching, split_list
 from .aligned import Aligned, Kept
+from .breaks import lower_breaks, may_break
 from .collectives import Reduced, join_locations, reduced
 from .margins import NAMES, Widening, widening
 from .part import Xmp
@@ -42,7 +43,7 @@ def loop(xmp: Xmp, directive: Directive) -> None:
         text = f"template `{template.name}` has {count(template.dims, 'dimension')}, and this names {len(parts or [])}"
         xmp.error(directive, text, "name each: a loop variable, or * for a dimension that is not shared")
         return
-    if not xmp.statements.stays(directive, statement):
+    if not xmp.statements.stays(directive, statement, may_end=True):
         return
     Lowered(xmp, directive, template, statement, parts, found[3].startswith("(")).lower(found[3][end:].strip())
 
@@ -88,12 +89,15 @@ class Lowered:
         check_subscripts(xmp, self.template, statement, self.loops)
         if any(self.template.formats[s.axis] != "*" for s in self.loops):
             warn_of_sums(xmp, statement, self.loops)
+        pieces = self.widening.begin(len(self.loops), self.piece) if self.widening is not None else ""
+        if not may_break(xmp, self.directive, self.loops, any(r.is_located for r in self.reductions), bool(pieces)):
+            return
         for shared in self.loops:
             self._bounds(shared)
         self._orders()
         kept = self._keep()
         here = self._here()
-        if self.widening is not None and (pieces := self.widening.begin(len(self.loops), self.piece)):
+        if self.widening is not None and pieces:
             self.before.insert(0, pieces)
             self.closing += " }"
             if here and self.widening.id:
@@ -378,9 +382,19 @@ class Lowered:
 
     def _orders(self) -> None:
         """After each iteration, records its number if it has set a value of firstmax or its like."""
+        recorded = self._recorded()
+        for s in self.loops:
+            turns, is_inner = self.template.formats[s.axis] == "cyclic", s == self.loops[-1]
+            lower_breaks(self.xmp, s, turns, recorded if is_inner else "")
+        inner = self.loops[-1].node.child_by_field_name("update")
+        if inner is not None and recorded:
+            self.xmp.source.insert(inner.start_byte, f"(void)__extension__({{{recorded} 0; }}), ")
+
+    def _recorded(self) -> str:
+        """Returns C for it; "" without firstmax and its like."""
         located = [(i, r) for i, r in enumerate(self.reductions) if r.is_located]
         if not located:
-            return
+            return ""
         number = "0"
         for s in sorted(self.loops, key=lambda s: s.level):
             most = f"(({s.name}past - {s.name}first) / ({s.step}) + 1)"
@@ -393,9 +407,7 @@ class Lowered:
             changed += [f"__builtin_memcmp(&{k}, &{o}_{n}, sizeof {k})" for n, k in enumerate(r.locations)]
             copies = "".join(f" __builtin_memcpy(&{o}_{n}, &{k}, sizeof {k});" for n, k in enumerate(r.locations))
             text += f" if ({' || '.join(changed)}) {{ {o} = {number}; {o}_v = {r.text};{copies} }}"
-        inner = self.loops[-1].node.child_by_field_name("update")
-        if inner is not None:
-            self.xmp.source.insert(inner.start_byte, f"(void)__extension__({{{text} 0; }}), ")
+        return text
 
     def _end_reductions(self) -> list[str]:
         out = []

@@ -92,10 +92,17 @@ def task(xmp: Xmp, directive: Directive) -> None:
     statement = xmp.statements.statement(directive)
     if clauses.on == NO_NODES and xmp.clean:
         xmp.error(directive, "#pragma xmp task without `on`", "write task on p[0:2]")
-    if statement is None or not xmp.statements.stays(directive, statement):
+    if statement is None or xmp.statements.is_entered(directive, statement):
         return
     xmp.unit.covered.append((statement.start_byte, statement.end_byte))
-    xmp.call(directive, f"{{ if (xmp_task_begin({clauses.on}, {xmp.place(directive)})) {{")
+    begin = f"xmp_task_begin({clauses.on}, {xmp.place(directive)})"
+    if xmp.statements.is_left(statement):  # the C compiler ends it at each jump, outer tasks after inner ones
+        entered = f"{PREFIX}{sum(d.at < directive.at for d in xmp.directives)}_entered"
+        declared = f"const int {entered} __attribute__((cleanup(xmp_task_leave))) = {begin};"
+        xmp.call(directive, f"{{ {declared} if ({entered}) {{")
+        xmp.source.insert(xmp.end(statement), " } }")
+        return
+    xmp.call(directive, f"{{ if ({begin}) {{")
     xmp.source.insert(xmp.end(statement), " xmp_task_end(); } }")
 
 

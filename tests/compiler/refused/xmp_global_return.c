@@ -9,7 +9,7 @@ double a[100], c[100];
 #pragma xmp align c[i] with u[i]
 int main(void) {
 #pragma xmp loop on t[i]
-  for (int i = 0; i < 100; i++) if (i == 3) break;
+  for (int i = 0; i < 100; i++) if (i == 3) return 1;
 }
-// expected: 12:45: `break` leaves what #pragma xmp loop stands above
+// expected: 12:45: `return` leaves what #pragma xmp loop stands above
 // remedy: set a variable there, and decide behind it
