@@ -231,4 +231,75 @@ int main(void) {
   return wrong != 0;
 }
 """
-PROGRAMS = {"others": OTHERS, "later_versions": LATER_VERSIONS, "rows": ROWS}
+# Arrays of the file that a block aligns.
+IN_BLOCKS = """#include <stdio.h>
+#include <xmp.h>
+#define N 40
+static int n = 20;
+int a[N], *q, grid[N][4];
+static double b[N];
+extern double far[N];
+double far[N];
+int late[n];
+#pragma xmp nodes p[*]
+#pragma xmp template t[N]
+#pragma xmp distribute t[cyclic(3)] onto p
+static int twice(int k) {
+#pragma xmp template u[N]
+#pragma xmp distribute u[block] onto p
+#pragma xmp align b[i] with u[i]
+#pragma xmp shadow b[1]
+  int wrong = 0;
+#pragma xmp loop on u[i]
+  for (int i = 0; i < N; i++) b[i] = b[i] + i * k;
+#pragma xmp reflect(b)
+#pragma xmp loop on u[i] reduction(+:wrong)
+  for (int i = 1; i < N - 1; i++) wrong += b[i - 1] + b[i + 1] != 2 * b[i];
+  return wrong + (sizeof b != N * sizeof(double));
+}
+static int sum(int x[N]) {
+#pragma xmp align x[i] with t[i]
+  int s = 0;
+#pragma xmp loop on t[i] reduction(+:s)
+  for (int i = 0; i < N; i++) s += x[i];
+  return s;
+}
+int main(void) {
+#pragma xmp align a[i] with t[i]
+#pragma xmp align grid[i][*] with t[i]
+  int wrong = 0;
+#pragma xmp template v[:]
+#pragma xmp distribute v[block] onto p
+#pragma xmp align q[i] with v[i]
+#pragma xmp align late[i] with v[i]
+#pragma xmp template_fix[block] v[n]
+  q = xmp_malloc(xmp_desc_of(q), n);
+#pragma xmp loop on t[i]
+  for (int i = 0; i < N; i++) a[i] = i, grid[i][3] = i;
+  wrong += sum(a) != N * (N - 1) / 2;
+  {
+    int a = 5;
+    wrong += a != 5;
+  }
+#pragma xmp loop on v[i]
+  for (int i = 0; i < n; i++) q[i] = i, late[i] = -i;
+#pragma xmp loop on v[i] reduction(+:wrong)
+  for (int i = 0; i < n; i++) wrong += q[i] != i || late[i] != -i;
+  for (int k = 1; k < 5; k++) wrong += twice(k);
+  for (int k = 0; k < 2; k++) {
+#pragma xmp align far[i] with t[i]
+    double last;
+#pragma xmp loop on t[i]
+    for (int i = 0; i < N; i++) far[i] += i;
+#pragma xmp gmove
+    last = far[N - 1];
+    wrong += last != (k + 1) * (N - 1);
+  }
+  xmp_free(q);
+#pragma xmp reduction(+:wrong)
+  if (xmpc_node_num() == 0) puts(wrong ? "wrong" : "OK");
+  return wrong != 0;
+}
+"""
+
+PROGRAMS = {"others": OTHERS, "later_versions": LATER_VERSIONS, "rows": ROWS, "in blocks": IN_BLOCKS}

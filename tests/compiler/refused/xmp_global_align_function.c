@@ -1,15 +1,12 @@
 #include <xmp.h>
 #pragma xmp nodes p[4]
-#pragma xmp nodes q(2,2)
 #pragma xmp template t[20]
-#pragma xmp template u(1:20)
 #pragma xmp distribute t[block] onto p
-#pragma xmp distribute u(cyclic) onto p
-double a[20];
-#pragma xmp align a[i] with t[i]
 double b[20];
+static double last(void) { return b[19]; }
 int main(void) {
 #pragma xmp align b[i] with t[i]
+  return last() > 0;
 }
-// expected: 12:19: `b` is declared outside of this function, and aligned in it
-// remedy: put nodes, template, distribute and align below its declaration
+// expected: 8:19: `b` is used outside of this block, at line 6: it is aligned here, in the block
+// remedy: put nodes, template, distribute and align at file scope, below its declaration

@@ -39,6 +39,7 @@ class Aligned:
     element: str  # C for an element, which is not evaluated
     shadow: list[tuple[str, str]] = field(default_factory=list)
     last: Directive | None = None  # the last directive that names it: there it is allocated
+    in_function: bool = False  # declared at file scope, and aligned in the one block that uses it
     tag: str = ""  # of the structure whose member is aligned for all its variables: each is allocated where declared
 
     @property
@@ -374,9 +375,9 @@ def add_variable(
         )
         return
     parameter = is_parameter(top.parent)
-    if not parameter and not denoted.block and xmp.scope_of(directive) is not None:
-        text = f"`{name}` is declared outside of this function, and aligned in it"
-        xmp.source.error(directive.place(name), text, "put nodes, template, distribute and align below its declaration")
+    block = xmp.scope_of(directive)
+    in_function = not parameter and not denoted.block and block is not None
+    if block is not None and in_function and not is_used_here(xmp, directive, denoted.entity.at, name, block):
         return
     pointer = not parameter and kind.derived[:1] == (POINTER,)
     dims = kind.dims if not parameter and not pointer else 1 + next(
@@ -410,9 +411,27 @@ def add_variable(
         "static" in denoted.words,
         base + "[0]" * dims,
         last=directive,
+        in_function=in_function,
         tag=tag,
     )
     xmp.aligned.all[made.key] = made
+
+
+def is_used_here(xmp: Xmp, directive: Directive, entity: int, name: str, block: Node) -> bool:
+    """Reports uses of an array outside of the block that aligns it, or above the directive: it has no part there."""
+    remedy = "put nodes, template, distribute and align at file scope, below its declaration"
+    if "." in name:
+        text = f"`{name}` is declared outside of this function, and aligned in it"
+        xmp.source.error(directive.place(name), text, remedy)
+        return False
+    for at, denoted in xmp.unit.scopes.uses():
+        if denoted.entity.at != entity or at in (denoted.at, entity) or directive.end <= at < block.end_byte:
+            continue
+        where = "above this line" if block.start_byte <= at < directive.at else "outside of this block"
+        text = f"`{name}` is used {where}, at line {xmp.source.place(at).line}: it is aligned here, in the block"
+        xmp.source.error(directive.place(name), text, remedy)
+        return False
+    return True
 
 
 def is_taken_apart(xmp: Xmp, directive: Directive, entity: int, name: str) -> bool:

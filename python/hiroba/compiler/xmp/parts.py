@@ -73,7 +73,7 @@ def write_allocation(xmp: Xmp, array: Aligned, directive: Directive, definition:
         f" .high = {{{', '.join(high for _, high in shadow_)}}}, .type = {by_type(array.element, NUMBERS)}}}; {do}"
     )
     text = " ".join([*fits(xmp, array, extents, xmp.anchor(directive)), text])
-    if array.in_block:
+    if array.in_block or array.in_function:
         text = f"if (!{d}.name) {{ {text} }} (void){array.pointer or array.name};"
     else:
         text = at_start(f"aligned_{array.symbol}", one_line(text))
