@@ -106,11 +106,12 @@ void add_slots(const AlignedLayout& layout, int d, const Slots& slots, const std
 
 }  // namespace
 
-// The boxes of a shadow that its node takes from the owners.
+// The boxes of a shadow that its node takes from the owners. `carries`: where a dimension has no width, the shadow that
+// the giver has there comes along, so that one reflect after the other for each dimension fills the corners, too.
 class Transfer::Shadow {
  public:
-  Shadow(const AlignedLayout& layout, std::span<const Width> widths)
-      : layout_(layout), widths_(widths), copies_(layout.copied_over()) {}
+  Shadow(const AlignedLayout& layout, std::span<const Width> widths, bool carries)
+      : layout_(layout), widths_(widths), copies_(layout.copied_over()), carries_(carries) {}
 
   // Returns what the node `taker` takes from the node `giver`, in the memory of the one or the other, which begins at
   // `data`.
@@ -121,9 +122,14 @@ class Transfer::Shadow {
       if (giver[g] != taker[g]) return made;
     const auto strides = layout_.strides(gives ? giver : taker);
     std::vector<std::array<std::vector<Run>, 2>> runs(layout_.dims());  // own elements of the taker, and its shadow
-    for (int d = 0; d < layout_.dims(); ++d)
+    for (int d = 0; d < layout_.dims(); ++d) {
+      if (carries(d, giver, taker)) {
+        append(runs[d][0], {0, layout_.part(d, taker).size, strides[d]});
+        continue;
+      }
       for (const Slots& slots : slots_of(layout_, d, taker, widths_[d]))
         add_slots(layout_, d, slots, giver, gives, strides[d], runs[d]);
+    }
     for (unsigned mask = 1; mask < 1U << layout_.dims(); ++mask) {
       Box box = {data, {}};
       for (int d = 0; d < layout_.dims(); ++d) box.dims.push_back(runs[d][mask >> d & 1]);
@@ -133,9 +139,18 @@ class Transfer::Shadow {
   }
 
  private:
+  // Two nodes with one coordinate in a dimension have the same indices there, in their shadows, too.
+  bool carries(int d, const std::vector<int>& giver, const std::vector<int>& taker) const {
+    const AlignedLayout::Dim& dim = layout_.dim(d);
+    const int g = layout_.on_grid(d);
+    return carries_ && widths_[d].low == 0 && widths_[d].high == 0 && dim.low + dim.high > 0 && !dim.full &&
+           !layout_.turns(d) && (g < 0 || giver[g] == taker[g]) && layout_.part(d, taker).count > 0;
+  }
+
   const AlignedLayout& layout_;
   std::span<const Width> widths_;
   std::vector<int> copies_;
+  const bool carries_;
 };
 
 Transfer Transfer::of_shadow(const Team& team, int me, const TransferSide& array, std::span<const Width> widths,
@@ -146,8 +161,8 @@ Transfer Transfer::of_shadow(const Team& team, int me, const TransferSide& array
   out.combine_ = combine, out.reaches_ = !array.parts.empty();
   const Grid& grid = array.layout->on().grid;
   const std::vector<int> own = grid.coordinates(me);
-  const Shadow shadow(*array.layout, widths);
   const bool fills = combine == nullptr;  // owners give to shadows
+  const Shadow shadow(*array.layout, widths, fills);
   for (int m = 0; m < team.count; ++m) {
     const std::vector<int> other = grid.coordinates(team.rank(m));
     out.give_.push_back(fills ? shadow.boxes(own, other, true, array.data)

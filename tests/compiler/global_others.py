@@ -302,4 +302,155 @@ int main(void) {
 }
 """
 
-PROGRAMS = {"others": OTHERS, "later_versions": LATER_VERSIONS, "rows": ROWS, "in blocks": IN_BLOCKS}
+# A reflect for each dimension, one after the other, beside one of all.
+REFLECTS = """#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xmp.h>
+#define N 14
+#pragma xmp nodes p[*]
+#pragma xmp nodes g[*][*]
+#pragma xmp nodes h[*][*][*]
+#pragma xmp template t[N][N]
+#pragma xmp template u[N][N][N]
+#pragma xmp template v[N][N]
+#pragma xmp template w[3][N]
+#pragma xmp template s[N][N]
+#pragma xmp distribute t[block][block] onto g
+#pragma xmp distribute u[block][block][block] onto h
+#pragma xmp distribute v[*][block] onto p
+#pragma xmp distribute w[block][*] onto p
+#pragma xmp distribute s[gblock(*)][block] onto g
+int a[N][N], a2[N][N], b[N][N], b2[N][N];
+double c[N][N][N], c2[N][N][N];
+short d[N][N], d2[N][N];
+char e[3][N], e2[3][N];
+struct pair { int x, y; } f[N][N], f2[N][N];
+int k[N][N][N], k2[N][N][N];
+#pragma xmp align [i][j] with t[i][j] :: a, a2, b, b2
+#pragma xmp align [i][j][l] with u[i][j][l] :: c, c2
+#pragma xmp align [i][j] with v[i][j] :: d, d2
+#pragma xmp align [i][j] with w[i][j] :: e, e2
+#pragma xmp align [i][j] with s[i][j] :: f, f2
+#pragma xmp align [i][*][l] with t[i][l] :: k, k2
+#pragma xmp shadow [1][1] :: a, a2
+#pragma xmp shadow [1:2][2:0] :: b, b2
+#pragma xmp shadow [1][1][1] :: c, c2
+#pragma xmp shadow [1][1] :: d, d2, e, e2
+#pragma xmp shadow [1][1] :: f, f2
+#pragma xmp shadow [1][2][1] :: k, k2
+#define ALIKE(x, y, dims, what)                                                       \\
+  do {                                                                                \\
+    void *one, *two;                                                                  \\
+    size_t bytes = xmp_array_type_size(xmp_desc_of(x));                               \\
+    for (int q = 1; q <= (dims); q++) {                                               \\
+      int size;                                                                       \\
+      xmp_array_lsize(xmp_desc_of(x), q, &size);                                      \\
+      bytes *= size;                                                                  \\
+    }                                                                                 \\
+    xmp_array_laddr(xmp_desc_of(x), &one), xmp_array_laddr(xmp_desc_of(y), &two);     \\
+    if (bytes > 0 && memcmp(one, two, bytes) != 0) wrong++, fprintf(stderr, "%s\\n", what); \\
+  } while (0)
+int main(void) {
+  int wrong = 0, extents[2], nodes = xmp_num_nodes();
+  xmp_nodes_size(xmp_desc_of(g), 1, &extents[0]);
+  int* sizes = malloc(sizeof(int) * extents[0]);
+  for (int i = 0; i < extents[0]; i++) sizes[i] = i == 0 ? N - 2 * (extents[0] - 1) : 2;
+#pragma xmp template_fix[gblock(sizes)][block] s[0:N][0:N]
+#pragma xmp loop (i,j) on t[i][j]
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) {
+      a[i][j] = a2[i][j] = b[i][j] = b2[i][j] = 100 * i + j;
+      for (int l = 0; l < N; l++) k[i][l][j] = k2[i][l][j] = 10000 * i + 100 * l + j;
+    }
+#pragma xmp loop (i,j,l) on u[i][j][l]
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++)
+      for (int l = 0; l < N; l++) c[i][j][l] = c2[i][j][l] = 10000 * i + 100 * j + l;
+#pragma xmp loop (j) on v[*][j]
+  for (int j = 0; j < N; j++)
+    for (int i = 0; i < N; i++) d[i][j] = d2[i][j] = 100 * i + j;
+#pragma xmp loop (i) on w[i][*]
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < N; j++) e[i][j] = e2[i][j] = 10 * i + j;
+#pragma xmp loop (i,j) on s[i][j]
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) f[i][j].x = f2[i][j].x = i, f[i][j].y = f2[i][j].y = j;
+  /* 1: one dimension after the other. */
+#pragma xmp reflect(a) width(1,0)
+#pragma xmp reflect(a) width(0,1)
+#pragma xmp reflect(a2)
+  ALIKE(a, a2, 2, "block");
+  /* 2: in the opposite order, periodic, after new values. */
+#pragma xmp loop (i,j) on t[i][j]
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) a[i][j] += 7, a2[i][j] += 7;
+#pragma xmp reflect(a) width(0,/ periodic / 1)
+#pragma xmp reflect(a) width(/ periodic / 1,0)
+#pragma xmp reflect(a2) width(/ periodic / 1,/ periodic / 1)
+  ALIKE(a, a2, 2, "periodic");
+  /* 3: unequal shadows. */
+#pragma xmp reflect(b) width(0:0,2:0)
+#pragma xmp reflect(b) width(1:2,0:0)
+#pragma xmp reflect(b2)
+  ALIKE(b, b2, 2, "unequal");
+  /* 4: three dimensions. */
+#pragma xmp reflect(c) width(/ periodic / 1:1,0,0)
+#pragma xmp reflect(c) width(0,/ periodic / 1:1,0)
+#pragma xmp reflect(c) width(0,0,/ periodic / 1:1)
+#pragma xmp reflect(c2) width(/ periodic / 1,/ periodic / 1,/ periodic / 1)
+  ALIKE(c, c2, 3, "three");
+  /* 5: two, and then the third. */
+#pragma xmp loop (i,j,l) on u[i][j][l]
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++)
+      for (int l = 0; l < N; l++) c[i][j][l] -= 1, c2[i][j][l] -= 1;
+#pragma xmp reflect(c) width(1,0,1)
+#pragma xmp reflect(c) width(0,1,0)
+#pragma xmp reflect(c2)
+  ALIKE(c, c2, 3, "two and one");
+  /* 6: a dimension that is whole on each node, around which it is periodic. */
+#pragma xmp reflect(d) width(/ periodic / 1,0)
+#pragma xmp reflect(d) width(0,/ periodic / 1)
+#pragma xmp reflect(d2) width(/ periodic / 1,/ periodic / 1)
+  ALIKE(d, d2, 2, "whole");
+  /* 7: fewer indices than nodes. */
+#pragma xmp reflect(e) width(0,/ periodic / 1)
+#pragma xmp reflect(e) width(1,0)
+#pragma xmp reflect(e2) width(1,/ periodic / 1)
+  if (nodes <= 3) ALIKE(e, e2, 2, "few");
+  /* 8: gblock, and structures. */
+#pragma xmp reflect(f) width(1,0)
+#pragma xmp reflect(f) width(0,1)
+#pragma xmp reflect(f2)
+  ALIKE(f, f2, 2, "gblock");
+  /* 9: a dimension that is not aligned between two that are. */
+#pragma xmp reflect(k) width(0,/ periodic / 2,0)
+#pragma xmp reflect(k) width(1,0,0)
+#pragma xmp reflect(k) width(0,0,1)
+#pragma xmp reflect(k2) width(1,/ periodic / 2,1)
+  ALIKE(k, k2, 3, "not aligned");
+  /* 10: started. */
+#pragma xmp loop (i,j) on t[i][j]
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) b[i][j] *= 3, b2[i][j] *= 3;
+#pragma xmp reflect(b) width(1:2,0) async(1)
+#pragma xmp wait_async(1)
+#pragma xmp reflect(b) width(0,2:0) async(2)
+#pragma xmp wait_async(2)
+#pragma xmp reflect(b2)
+  ALIKE(b, b2, 2, "started");
+  free(sizes);
+#pragma xmp reduction(+:wrong)
+  if (xmpc_node_num() == 0) puts(wrong ? "wrong" : "OK");
+  return wrong != 0;
+}
+"""
+
+PROGRAMS = {
+    "others": OTHERS,
+    "later_versions": LATER_VERSIONS,
+    "rows": ROWS,
+    "in blocks": IN_BLOCKS,
+    "reflects": REFLECTS,
+}
