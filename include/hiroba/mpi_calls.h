@@ -43,6 +43,12 @@ static inline void hiroba_mpi_bring(const void* address, MPI_Aint from, MPI_Aint
   hiroba_bring_pages((const char*)address + from * extent + true_low, (size_t)((count - 1) * extent + true_extent),
                      to_write, call);
 }
+/* Hiroba calls MPI from threads of its own. */
+static inline int hiroba_MPI_Init(int* argc, char*** argv) {
+  int provided;
+  return MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
+}
+
 #define HIROBA_READS(address, count, type) hiroba_mpi_bring(address, 0, count, type, 0, __func__ + 7)
 #define HIROBA_WRITES(address, count, type) hiroba_mpi_bring(address, 0, count, type, 1, __func__ + 7)
 
@@ -202,6 +208,7 @@ HIROBA_MPI_CALL(MPI_Accumulate,
                  MPI_Datatype type_there, MPI_Op op, MPI_Win window),
                 HIROBA_READS(from, count, type), (from, count, type, target, place, most, type_there, op, window))
 
+#define MPI_Init(...) hiroba_MPI_Init(__VA_ARGS__)
 #define MPI_Send(...) hiroba_MPI_Send(__VA_ARGS__)
 #define MPI_Isend(...) hiroba_MPI_Isend(__VA_ARGS__)
 #define MPI_Ssend(...) hiroba_MPI_Ssend(__VA_ARGS__)

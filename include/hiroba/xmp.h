@@ -476,4 +476,8 @@ void* xmp_malloc_extents(void* descriptor, const char* place, Extents... extents
 
 #include "xmp_global.h"
 
+#ifdef MPI_VERSION /* the file includes mpi.h: calls for both */
+#include "hiroba_mpi.h"
+#endif
+
 #endif

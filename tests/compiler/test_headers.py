@@ -28,6 +28,38 @@ int main() {
   puts(last == 0 ? "OK" : "wrong");
 }
 """
+# XcalableMP beside MPI; left open are the order of the headers, and who starts MPI.
+XMP_WITH_MPI = """\
+#include <stdio.h>
+%s
+#pragma xmp nodes p[*]
+int image:[*];
+int main(int argc, char** argv) {
+  int wrong = 0, n, last, sum = 0;
+  %s
+  last = xmp_num_nodes() - 1;
+  image = xmpc_node_num();
+#pragma xmp task on p[last:1]
+  {
+    MPI_Comm alone = xmp_get_mpi_comm();
+    MPI_Comm_size(alone, &n);
+    wrong += n != 1 || image != last;
+  }
+  MPI_Comm_size(xmp_get_mpi_comm(), &n);
+  MPI_Allreduce(&image, &sum, 1, MPI_INT, MPI_SUM, xmp_get_mpi_comm());
+  wrong += n != last + 1 || sum != last * n / 2;
+#pragma xmp reduction(+:wrong)
+  if (image == 0) puts(wrong ? "wrong" : "OK");
+  %s
+  (void)argc, (void)argv;
+  return 0;
+}
+"""
+XMP_STARTS = (
+    ("xmp_init_mpi(&argc, &argv);", "xmp_finalize_mpi();"),
+    ("MPI_Init(&argc, &argv); xmp_init(MPI_COMM_WORLD);", "xmp_finalize(); MPI_Finalize();"),
+    ("xmp_init(&argc, &argv);", "xmp_finalize();"),
+)
 CHOSEN = """\
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
@@ -134,6 +166,18 @@ class Headers(CompilerTest):
         self.assertEqual((ended.returncode, ended.stdout), (0, "OK\n"), ended.stderr)
         self.compiled("--cc", "gcc", "-Wall", "-Werror", "mpi.c", "-o", "without")
         self.check_answer(self.folder / "without")
+
+    def test_xmp_beside_mpi(self) -> None:
+        if shutil.which("mpicc") is None:
+            self.skipTest("there is no mpicc")
+        orders = ("#include <mpi.h>\n#include <xmp.h>", "#include <xmp.h>\n#include <mpi.h>")
+        for i, (begin, end) in enumerate(XMP_STARTS):
+            with self.subTest(begin):
+                self.write("both.c", XMP_WITH_MPI % (orders[i % 2], begin, end))
+                self.compiled("--cc", "mpicc", "-Wall", "-Wextra", "-Werror", "both.c", "-o", "both")
+                for ranks, nodes in ((1, 1), (3, 1), (4, 2)):
+                    ended = self.launch(ranks, nodes, self.folder / "both")
+                    self.assertEqual((ended.returncode, ended.stdout), (0, "OK\n"), ended.stderr)
 
     def test_choices_of_the_c_library(self) -> None:
         """A header of ours that the file does not include is read before the file: after what the file chooses."""

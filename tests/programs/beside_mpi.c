@@ -1,6 +1,8 @@
 /* A program that calls MPI itself beside Hiroba over the same MPI. Who initialises MPI is the first argument (program,
- * hiroba; xmp: the program, by XcalableMP's calls). Shared memory of the other node is passed to MPI calls: preloaded,
- * which works, or with `absent` as the second argument as it is, which must end with a message and not hang. */
+ * hiroba; xmp: the program, by XcalableMP's calls; turned: the program, and the images have the numbers of its
+ * communicator, which has the processes in the opposite order; few: one that has not all processes, which must fail).
+ * Shared memory of the other node is passed to MPI calls: preloaded, which works, or with `absent` as the second
+ * argument as it is, which must end with a message and not hang. */
 #include <hiroba_mpi.h>
 #include <string.h>
 
@@ -50,6 +52,58 @@ static void check_nodes(void) {
   }
 }
 
+/* The communicator of the executing set has its images. */
+static void check_executing(int turns) {
+  int rank = -1, size = -1, sum = 0;
+  for (int turn = 0; turn < turns; ++turn) {
+    const MPI_Comm comm = xmp_get_mpi_comm();
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    MPI_Allreduce(&(int){1}, &sum, 1, MPI_INT, MPI_SUM, comm);
+    if (rank != xmpc_node_num() || size != xmp_num_nodes() || sum != size)
+      fail("beside_mpi: image %d of %d is %d of %d in its communicator", xmpc_node_num(), xmp_num_nodes(), rank, size);
+  }
+}
+
+/* Tasks on some images, each with other ones or none beside it: only these make the call. */
+static void check_tasks(void) {
+  static xmp_nodes nodes = {.name = "nodes", .dims = 1, .extent = {0}};
+  xmp_nodes_define(&nodes);
+  const int n = xmp_num_nodes();
+  const xmp_node_reference sets[] = {{&nodes, {{n - 1, 1, 1}}},        {&nodes, {{0, (n + 1) / 2, 1}}},
+                                     {&nodes, {{0, XMP_REST, 2}}},     {&nodes, {{n - 1, n, -1}}},
+                                     {&nodes, {{n / 2, XMP_REST, 1}}}, {&nodes, {{0, (n + 1) / 2, 1}}},
+                                     {&nodes, {{XMP_SELF, 1, 1}}},     {&nodes, {{0, n, 1}}}};
+  for (size_t i = 0; i < sizeof sets / sizeof *sets; ++i) {
+    if (!xmp_task_begin(&sets[i], "task")) continue;
+    check_executing(2);
+    if (xmp_task_begin(&sets[6], "inner")) {
+      check_executing(1);
+      xmp_task_end();
+    }
+    check_executing(1);
+    xmp_task_end();
+  }
+  check_executing(1);
+}
+
+/* xmp_init(comm) after MPI_Init. */
+static int by_communicator(int argc, char** argv, int is_few) {
+  MPI_Comm comm;
+  int rank = 0, size = 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Comm_split(MPI_COMM_WORLD, is_few ? rank % 2 : 0, -rank, &comm);
+  xmp_init(comm);
+  if (xmpc_node_num() != size - 1 - rank) fail("beside_mpi: process %d is image %d", rank, xmpc_node_num());
+  check_order();
+  check_tasks();
+  xmp_finalize();
+  MPI_Comm_free(&comm);
+  return MPI_Finalize();
+}
+
 /* Sends the neighbour's part to the neighbour, straight from shared memory and straight into it. */
 static void send_shared(int64_t* words, int count, int preloaded) {
   const int right = (sms_rank + 1) % sms_nprocs, left = (sms_rank + sms_nprocs - 1) % sms_nprocs;
@@ -73,10 +127,13 @@ static void send_shared(int64_t* words, int count, int preloaded) {
 int main(int argc, char** argv) {
   const int ours = argc > 1 && strcmp(argv[1], "program") == 0, by_xmp = argc > 1 && strcmp(argv[1], "xmp") == 0;
   int provided;
+  if (argc > 1 && (strcmp(argv[1], "turned") == 0 || strcmp(argv[1], "few") == 0))
+    return by_communicator(argc, argv, argv[1][0] == 'f');
   if (ours) MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   if (by_xmp) xmp_init_mpi(&argc, &argv);
   sms_startup(&argc, &argv);
   check_order();
+  check_tasks();
   check_nodes();
   int64_t* words = sms_mapalloc((int[]){sms_nprocs * WORDS, -1}, (int[]){sms_nprocs, -1}, sizeof *words, 0, sms_nprocs);
   const int preloaded = argc < 3;

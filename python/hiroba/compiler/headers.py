@@ -44,7 +44,7 @@ def header_words(source: str, text: str, include: str) -> list[str]:
             words += [f"-D{notation.macro}"] * bool(notation.macro)
     mpi = MPI.search(text)
     if mpi is not None and not (mpi[1] == '"' and Path(source).with_name("mpi.h").exists()):
-        added.append("mpi_calls.h")
+        added.insert(0, "mpi_calls.h")  # before xmp.h, which has calls for files with MPI
     if added:
         words += [f"-D{choice[1]}={choice[2]}" for choice in CHOICE.finditer(text)]
     return words + [word for header in added for word in ("-include", f"hiroba/{header}")]

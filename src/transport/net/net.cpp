@@ -20,6 +20,9 @@ Status Net::join(const Options& options, Job& job) {
   rank_of_wire_.resize(joined_.wire_ranks.size());
   for (size_t r = 0; r < joined_.wire_ranks.size(); ++r) rank_of_wire_[joined_.wire_ranks[r]] = static_cast<int>(r);
   job = joined_.job;
+  // Now, when all are here: the program may ask for it on some ranks only.
+  char handle[sizeof(void*)];
+  if (joined_.program_uses_library) joined_.wire->make_communicator(job.rank, handle, sizeof handle);
   return {};
 }
 

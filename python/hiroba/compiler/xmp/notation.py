@@ -38,7 +38,7 @@ XMP = Notation(
     Xmp,
     header="xmp.h",
     symbol="xmp_coarray_allocate",
-    starts=("xmp_init", "xmp_start"),
+    starts=("xmp_init", "xmp_start", "xmp_init_on", "xmp_init_with"),  # the last two: xmp_init beside MPI
     macro="_XCALABLEMP=201811",  # of version 1.4
     family="xmp",
     any_case=True,
