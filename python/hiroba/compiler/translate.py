@@ -20,24 +20,31 @@ Preprocess = Callable[[re.Pattern[str], list[str]], str]
 
 def translate(text: str, preprocess: Preprocess, flags: Sequence[str] = ()) -> tuple[str, list[str], Source]:
     """Returns the C for a compiler, the output of --explain, and the edits. Raises CompileError after printing
-    errors."""
+    errors: it has the output of --explain for what is right."""
     source = Source(with_type_of_main(text))
     source.downgraded = frozenset(flag[11:] for flag in flags if flag.startswith("-Wno-error="))
     source.silenced = frozenset(flag[5:] for flag in flags if flag.startswith("-Wno-"))
     source.checks = "--check" in flags
     source.sanitizes = any(re.match(r"-fsanitize=.*\b(undefined|bounds)", flag) for flag in flags)
     unit = Unit(source, any(n.self_starting and n.self_starting in text for n in NOTATIONS))
+    parts: list[Part] = []
     try:
-        parts = find(unit, preprocess)
+        parts += find(unit, preprocess)
         if all(part.first_use() is None and not part.starts_by_header() for part in parts):
             end_if_wrong(source)
             return text, [], source
         missing_headers(parts)
         rewrite(unit, parts)
+    except CompileError as error:
+        error.explained = explained(parts)
+        raise
     finally:
         source.diagnostics.print()
-    explained = [line for part in parts for line in part.explain]
-    return source.edited() if source.edits else text, explained, source
+    return source.edited() if source.edits else text, explained(parts), source
+
+
+def explained(parts: list[Part]) -> list[str]:
+    return [line for part in parts for line in part.explain]
 
 
 def functions_of(text: str) -> summaries.File:

@@ -140,8 +140,8 @@ class Translation:
         self.preprocessed, text = text, spell(text)
         try:
             translated, self.explained, source = translate(text, self.at_lines, self.flags)
-        except CompileError:
-            self.failed = True
+        except CompileError as error:
+            self.failed, self.explained = True, list(error.explained)
             return
         if translated is not text:
             self.text = write(translated)
@@ -277,8 +277,9 @@ class Compilation:
         Path(folder).mkdir()
         self.made[source] = made = Translation(job, source, self.headers, self.command, folder)
         made.make()
-        if self.command.explain and made.explained:
-            print(show("\n".join(made.explained)), file=sys.stderr)
+        if self.command.explain and (made.explained or made.failed):
+            nothing = f"{source}: --explain has nothing to say before these errors are mended"
+            print(show("\n".join(made.explained) or nothing), file=sys.stderr)
 
     def _run(self, job: Job) -> int:
         if any(self._is_missing(word) for word in job.words if word != job.output):

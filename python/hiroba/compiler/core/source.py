@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import bisect
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,6 +32,8 @@ Edit = tuple[int, int, str]  # begin, end, and the text in its place
 
 class CompileError(Exception):
     """A message for the user has been reported, or is the text of this exception."""
+
+    explained: Sequence[str] = ()  # the output of --explain for what is right
 
 
 @dataclass(frozen=True)
