@@ -315,6 +315,18 @@ Status check_root(const Mpi& mpi) {
       mpirun_of(mpi).c_str(), allow[0], allow[1]);
 }
 
+// Refuses a lone colon, because mpirun begins another program there.
+Status check_arguments(const Launch& launch, const Mpi& mpi) {
+  for (size_t i = 1; i < launch.program.size(); ++i)
+    if (launch.program[i] == ":")
+      return Status::error(
+          "argument %zu of %s is a lone `:`, where %s begins another program, so it would not reach this one; "
+          "hirobarun "
+          "starts one program on all ranks: leave the colon out",
+          i, launch.program[0].c_str(), mpirun_of(mpi).c_str());
+  return {};
+}
+
 }  // namespace
 
 Refusal become_mpirun(const Launch& wish, const std::string& report) {
@@ -326,8 +338,8 @@ Refusal become_mpirun(const Launch& wish, const std::string& report) {
   const Mpi* mpi = nullptr;
   const Status chosen = choose_mpi(launch, mpi);
   if (!chosen.ok()) return {chosen, not_found};
-  const Status allowed = check_root(*mpi);
-  if (!allowed.ok()) return {allowed, cannot_start};
+  for (const Status& allowed : {check_arguments(wish, *mpi), check_root(*mpi)})
+    if (!allowed.ok()) return {allowed, cannot_start};
   const bool with_hydra = mpi == find_mpi("mpich");
   if (const std::string transport = transport_of(launch); transport != "auto" && find_wire(transport) == nullptr)
     return {Status::error("option transport=%s reaches the ranks of one machine only; with --hosts use another",

@@ -152,6 +152,13 @@ class Programs(LauncherTest):
         self.assertEqual(result.returncode, 1)
         self.assert_one_message(result, "root", "OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
 
+    @unittest.skipUnless(shutil.which("mpirun.openmpi"), "without Open MPI")
+    def test_lone_colon_under_mpirun(self) -> None:
+        for words in (["true", "a", ":"], ["true", "a", ":", "true"]):
+            result = self.launch("-n", 2, "--transport", "mpi", "--mpi", "openmpi", *words)
+            self.assertEqual(result.returncode, 1)
+            self.assert_one_message(result, "argument 2 of true is a lone `:`", "leave the colon out")
+
     def test_files_too_small_for_shared_memory(self) -> None:
         small = functools.partial(resource.setrlimit, resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
         result = self.launch("-n", 2, "true", preexec_fn=small)
