@@ -370,8 +370,8 @@ class Words(DriverTest):
 
     def test_explain_beside_errors(self) -> None:
         self.write_program()
-        wrong = "\n#pragma SMint shared\ndouble x[9], y[9];\nvoid wrong(void) {\n#pragma SMint parallel for\n"
-        wrong += "  for (int i = 1; i < 9; i++) x[i] = x[i - 1];\n}\n"
+        wrong = "\n#pragma SMint shared ::[NPROCS](0,NPROCS)\ndouble x[9], y[9];\nvoid wrong(void) {\n"
+        wrong += "#pragma SMint parallel for\n  for (int i = 1; i < 9; i++) x[i] = x[i - 1];\n}\n"
         wrong = (self.folder / "main.c").read_text() + wrong
         for text, words in ((wrong, "9:1: parallel for"), (wrong.replace("x[9]", "x[9]["), " --explain has nothing")):
             self.write("main.c", text)
