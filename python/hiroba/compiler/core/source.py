@@ -25,6 +25,7 @@ TYPEOF = re.compile(rf"\b(?:__)?typeof(?:__)?\s*{BRACKETS}")
 TYPE_LIKE = re.compile(
     r"\w+\s*\(\s*(?!sizeof\b|_?_?[aA]lignof)[A-Za-z_]\w*(?:[ \t]+[A-Za-z_]\w*)*[ \t]*(?:\[[^()\n]*\])*\s*\)"
 )
+DECLARATOR = re.compile(r"\s*[*(]")  # the begin of one after a type
 COMPLEX = re.compile(r"\b(?:_Complex|__complex__)\b")  # the parser takes it for a name; see Declared
 Node = tree_sitter.Node
 Edit = tuple[int, int, str]  # begin, end, and the text in its place
@@ -254,7 +255,15 @@ def blank_all(pattern: re.Pattern[str], text: str) -> str:
 def plain_type(found: re.Match[str]) -> str:
     """Replaces a typeof that the parser would not take for a type by a type name of the same length and lines."""
     if TYPE_LIKE.fullmatch(found[0]):
-        return found[0]
+        before = found.start() - 1
+        while before >= 0 and found.string[before].isspace():
+            before -= 1
+        if found.string[before : before + 1] not in ";{}:" or DECLARATOR.match(found.string, found.end()) is None:
+            return found[0]
+        # The parser would take a call and a product for it. A word before it says that it is a declaration.
+        word = re.match(r"\w+", found[0])
+        length = word.end() if word is not None else 0
+        return "auto t".ljust(length, "_") + found[0][length:]
     name = "hiroba_".ljust(len(found[0].split("\n", 1)[0]), "_")[: len(found[0].split("\n", 1)[0])]
     return name + re.sub(r"[^\n]", " ", found[0][len(name) :])
 
