@@ -29,21 +29,24 @@ int main(void) {
     __typeof__(*q) copy = *q;
     r += copy.k;
     typeof(1) one = 1;
-    typeof(1 + 1) both = 2;
+    typeof(1 +
+           1) both = 2;
     __typeof(twice(1)) more = called(one + both);
     r += (int)more;
     typeof(g)* whole = &g;
     whole->k += 1;
     __typeof__(total)*sum = &total, **way = &sum;
     **way += whole->k;
-    typeof(total)(*brackets) = *way;
+    typeof(total) (*brackets) = *way;
     if (*brackets > 0) {
       r += 1;
       typeof(r)* outer = &r;
       *outer += 1;
     }
     switch (r) {
-      default:; typeof(row)* all = &row; (*all)[1] += 4;
+      default:;
+        typeof(row)* all = &row;
+        (*all)[1] += 4;
     }
   }
   printf("%d %d %ld %ld\n", r, g.k, total, row[1]);

@@ -3,6 +3,7 @@ pointer or a function, its target, and its depth of members."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,6 +18,8 @@ ARRAY, POINTER, FUNCTION = "array", "pointer", "function"
 DERIVED = {"array_declarator": ARRAY, "pointer_declarator": POINTER, "function_declarator": FUNCTION}
 HOLDERS = ("declaration", "parameter_declaration", "function_definition", "type_definition")
 VARIABLES = (Kind.OBJECT, Kind.FUNCTION)
+TYPEOF = re.compile(r"(?:__)?typeof(?:__)?|t_*")  # as parse() leaves it
+HIDDEN = re.compile(r"hiroba__+")  # what parse() makes of a typeof that looks like no type
 ABSTRACT = {f"abstract_{kind}": word for kind, word in DERIVED.items()}
 
 
@@ -29,13 +32,19 @@ class Type:
     node: Node | None = None  # the definition of the base, if it is a struct or a union
 
     @property
+    def is_hidden(self) -> bool:
+        """Returns true if it may be an array, a pointer or anything else."""
+        return not self.derived and HIDDEN.fullmatch(self.base) is not None
+
+    @property
     def dims(self) -> int:
         """Returns the number of dimensions of an array; 0 if it is none."""
         return next((i for i, kind in enumerate(self.derived) if kind != ARRAY), len(self.derived))
 
     def inside(self) -> Type | None:
         """Returns the type of its subscript, or `*`."""
-        return Type(self.derived[1:], self.base, self.node) if self.derived[:1] in ((ARRAY,), (POINTER,)) else None
+        of = Type(self.derived[1:], self.base, self.node) if self.derived[:1] in ((ARRAY,), (POINTER,)) else None
+        return of if of is not None and not of.is_hidden else None
 
     def element(self) -> Type:
         return Type(self.derived[self.dims :], self.base, self.node)
@@ -175,6 +184,9 @@ class Declared:
             tag = text_of(base.child_by_field_name("name"))
             body = base if base.child_by_field_name("body") is not None else self._structs.get(tag)
             return Type(kinds, f"{base.type.split('_')[0]} {tag or base.id}", body)
+        if base.type == "macro_type_specifier" and TYPEOF.fullmatch(text_of(base.child_by_field_name("name"))):
+            of = self._of_typeof(base.child_by_field_name("type"))
+            return Type(kinds + of.derived, of.base, of.node) if of is not None else None
         if base.type == "type_identifier":
             denoted = self.scopes.denoted(base.start_byte)
             top = self.top_of(denoted) if denoted is not None and denoted.kind is Kind.TYPE else None
@@ -186,6 +198,22 @@ class Declared:
             inherits = definition is not None and self.is_complex(definition)
             return self._of_base(kinds + derivation(name, top, DERIVED), inner, inherits)
         return Type(kinds, "_Complex " * is_complex + " ".join(text_of(base).split()))
+
+    def _of_typeof(self, operand: Node | None) -> Type | None:
+        """Returns the type of the operand of typeof, which the parser takes for a type: of a variable, of an element of
+        it, or a type."""
+        named = operand.child_by_field_name("type") if operand is not None else None
+        if operand is None or named is None:
+            return None
+        denoted = self.scopes.denoted(named.start_byte) if named.type == "type_identifier" else None
+        if denoted is None or denoted.kind is Kind.TYPE:
+            return self._of_cast(operand)
+        top = self.top_of(denoted) if denoted.kind in VARIABLES else None
+        of = self.type_of_declarator(top) if top is not None else None
+        for node in walk(operand):
+            if of is not None and node.type == "abstract_array_declarator":
+                of = of.inside()
+        return of
 
     # ---- expressions ----
 
@@ -199,7 +227,8 @@ class Declared:
             if denoted is not None and denoted.kind is Kind.ENUMERATOR:
                 return Type((), "int")
             declarator = self.declarator(node, anchor)
-            return self.type_of_declarator(declarator) if declarator is not None else None
+            of = self.type_of_declarator(declarator) if declarator is not None else None
+            return of if of is not None and not of.is_hidden else None
         if node.type == "parenthesized_expression" and node.named_children:
             return self.type_of(node.named_children[0], anchor)
         if node.type == "subscript_expression":
