@@ -179,6 +179,23 @@ class Headers(CompilerTest):
                     ended = self.launch(ranks, nodes, self.folder / "both")
                     self.assertEqual((ended.returncode, ended.stdout), (0, "OK\n"), ended.stderr)
 
+    def test_directives_in_headers_of_cxx(self) -> None:
+        """They are refused, as in a C++ file itself, unless the preprocessor leaves them out there."""
+        if shutil.which("c++") is None:
+            self.skipTest("there is no C++ compiler")
+        (self.folder / "inside").mkdir()
+        directives = "#include <xmp.h>\n#pragma xmp nodes p[*]\n"
+        self.write("plain.h", "// #pragma xmp barrier\nint plain(void);\n")
+        self.write("inside/outer.h", '#include "inner.h"\n')
+        for only_c in (False, True):
+            self.write("inside/inner.h", f"#ifndef __cplusplus\n{directives}#endif\n" if only_c else directives)
+            for name, text in (("near", '#include "inside/outer.h"'), ("far", "#include <cstdio>\n#include <outer.h>")):
+                self.write(f"{name}.cpp", f'{text}\n#include "plain.h"\nint main() {{ return 0; }}\n')
+                ended = self.compile("-Wall", "-Iinside", "-c", f"{name}.cpp", "-o", "out.o")
+                self.assertEqual(ended.returncode, 0 if only_c else 1, ended.stderr)
+                words = rf"inside/inner.h:2:1: error: directives are C, and {name}.cpp includes this header, .*C\+\+:"
+                self.assertRegex(ended.stderr, "^$" if only_c else words)
+
     def test_choices_of_the_c_library(self) -> None:
         """A header of ours that the file does not include is read before the file: after what the file chooses."""
         self.write("chosen.c", CHOSEN)

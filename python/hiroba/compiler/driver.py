@@ -45,7 +45,7 @@ def main(arguments: list[str], installation: Installation) -> int:
             print(f"hirobacc: `{command.cc[0]}` is hirobacc itself; name a C compiler with --cc", file=sys.stderr)
             return 1
         if os.path.basename(command.cc[0]).startswith("nvcc"):
-            if not command.has("-E") and refuses_notation(command):
+            if not command.has("-E") and refuses_notation(command, installation.headers):
                 return 1
             return become_nvcc(command, installation)
         return compile_or_link(command, installation)
@@ -57,7 +57,7 @@ def main(arguments: list[str], installation: Installation) -> int:
 
 
 def compile_or_link(command: Command, installation: Installation) -> int:
-    if not command.has("-E") and refuses_notation(command):
+    if not command.has("-E") and refuses_notation(command, installation.headers):
         return 1
     if command.over_nodes and command.has(*NOT_OVER_NODES):
         print("hirobacc: error: -fopenmp-nodes with -static, -no-pie or a code model: leave that out", file=sys.stderr)
@@ -102,7 +102,7 @@ def die_of(number: int) -> NoReturn:
     sys.exit(128 + number)
 
 
-def refuses_notation(command: Command) -> bool:
+def refuses_notation(command: Command, headers: str) -> bool:
     """Prints the notation of files that are no C, which their compiler would ignore. Returns true if there is any."""
     suspects = [
         (file, language)
@@ -110,11 +110,15 @@ def refuses_notation(command: Command) -> bool:
         if os.path.isfile(file) and included_names(read(file)) is None
     ]
     fortran = with_sentinels(command.fortran, command.values("-I"))
-    if not suspects and not fortran:
+    if not suspects and not fortran and not command.cxx:
         return False
+    from .cxx_headers import files_with_suspects, refuse_in_headers
     from .foreign import refuse_in_fortran, refuse_in_others
 
-    return refuse_in_others(suspects) | refuse_in_fortran(fortran)
+    if refuse_in_others(suspects) | refuse_in_fortran(fortran):
+        return True
+    including = files_with_suspects(command, headers) if command.cxx else []
+    return bool(including) and refuse_in_headers(command, including, headers)
 
 
 def has_mistakes(command: Command) -> bool:

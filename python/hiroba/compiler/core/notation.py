@@ -232,6 +232,10 @@ class Notation:
         """Returns true if preprocessed text has a line of its family."""
         return bool(self.family) and self._line.search(text) is not None
 
+    def first_directive(self, text: str) -> int | None:
+        found = self._line.search(text) if self.family else None
+        return found.start() if found is not None else None
+
     def first_in_cxx(self, text: str) -> list[tuple[int, str]]:
         names = "|".join(kind.name for kind in self.directives)
         families = [*filter(None, (self.family,)), *self.no_family]
