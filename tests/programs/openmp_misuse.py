@@ -7,8 +7,8 @@ import sys
 import unittest
 from pathlib import Path
 
-HIROBARUN, HIROBACC = sys.argv[1:3]
-FOLDER = Path(sys.argv[3])
+from openmp_jobs import HIROBACC, HIROBARUN, OpenMPTest
+
 COUNT = """
 #include <omp.h>
 #include <stdio.h>
@@ -172,19 +172,7 @@ end program
 """
 
 
-class Misuse(unittest.TestCase):
-    def build(self, name: str, text: str, *flags: str, suffix: str = "c") -> str:
-        FOLDER.mkdir(exist_ok=True, parents=True)
-        source = FOLDER / f"{name}.{suffix}"
-        source.write_text(text)
-        words = [HIROBACC, "-O1", *flags, "-w", str(source), "-o", str(FOLDER / name)]
-        subprocess.run(words, check=True, timeout=60)
-        return str(FOLDER / name)
-
-    def run_job(self, *words: str) -> tuple[int, str]:
-        run = subprocess.run([HIROBARUN, *words], capture_output=True, text=True, timeout=60)
-        return run.returncode, run.stdout + run.stderr
-
+class Misuse(OpenMPTest):
     def test_waits_that_never_end(self) -> None:
         program = self.build("waits", WAITS, "-fopenmp-nodes", "-g")
         for nodes, wait, others in (

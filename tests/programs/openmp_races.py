@@ -1,13 +1,12 @@
 """usage: openmp_races.py HIROBARUN HIROBACC FOLDER: races of OpenMP programs, as option check tells them."""
 
 import re
-import subprocess
 import sys
 import unittest
-from pathlib import Path
 
-HIROBARUN, HIROBACC = sys.argv[1:3]
-FOLDER = Path(sys.argv[3])
+from openmp_jobs import OpenMPTest
+
+NODES = ("-fopenmp-nodes", "-g")
 RACES = """
 #include <stdio.h>
 #include <stdlib.h>
@@ -257,21 +256,9 @@ int main(void) {
 """
 
 
-class Races(unittest.TestCase):
-    def build(self, name: str, text: str, *flags: str) -> str:
-        FOLDER.mkdir(exist_ok=True, parents=True)
-        source = FOLDER / f"{name}.c"
-        source.write_text(text)
-        words = [HIROBACC, "-fopenmp-nodes", "-g", "-O1", *flags, "-w", str(source), "-o", str(FOLDER / name)]
-        subprocess.run(words, check=True, timeout=60)
-        return str(FOLDER / name)
-
-    def run_job(self, *words: str) -> tuple[int, str]:
-        run = subprocess.run([HIROBARUN, *words], capture_output=True, text=True, timeout=60)
-        return run.returncode, run.stdout + run.stderr
-
+class Races(OpenMPTest):
     def test_races(self) -> None:
-        program = self.build("races", RACES)
+        program = self.build("races", RACES, *NODES)
         for nodes in "12":
             status, output = self.run_job("-n", "2", "--nodes", nodes, "--check", program)
             self.assertEqual(status, 1, output)
@@ -284,7 +271,7 @@ class Races(unittest.TestCase):
     def test_races_on_stacks(self) -> None:
         lines = RACES_ON_STACKS.splitlines()
         for flags, nodes in (("-O0", "3"), ("-O2", "3"), ("-O1", "1")):
-            program = self.build("on_stacks", RACES_ON_STACKS, flags)
+            program = self.build("on_stacks", RACES_ON_STACKS, *NODES, flags)
             status, output = self.run_job("-n", "3", "--nodes", nodes, "--threads", "1", "--check", program)
             self.assertEqual(status, 1, output)
             for number, text in enumerate(lines, 1):
@@ -300,12 +287,12 @@ class Races(unittest.TestCase):
 
     def test_order_on_stacks_is_no_race(self) -> None:
         for flags, nodes in (("-O0", "3"), ("-O2", "3"), ("-O1", "1")):
-            program = self.build("ordered_on_stacks", ORDERED_ON_STACKS, flags)
+            program = self.build("ordered_on_stacks", ORDERED_ON_STACKS, *NODES, flags)
             status, output = self.run_job("-n", "3", "--nodes", nodes, "--threads", "1", "--check", program)
             self.assertEqual((status, output), (0, "1 3999 3999 1 73 14 6\n"))
 
     def test_order_is_no_race(self) -> None:
-        program = self.build("ordered", ORDERED)
+        program = self.build("ordered", ORDERED, *NODES)
         for ranks, nodes in ("22", "21", "33"):
             status, output = self.run_job("-n", ranks, "--nodes", nodes, "--threads", "1", "--check", program)
             self.assertEqual((status, output), (0, f"8.39065e+06 {int(ranks) + 145} {ranks} {ranks} 6\n"))

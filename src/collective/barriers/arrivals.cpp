@@ -46,8 +46,7 @@ bool Arrivals::arrived(std::span<const int> others, Work needed) const {
 }
 
 Status Arrivals::await(const char* call, std::span<const int> others, Work needed) {
-  RankBoard& self = world_->board->rank(world_->rank);
-  self.waiting.fetch_add(1, std::memory_order_relaxed);
+  const BlockedOnBoard blocked(world_->board->rank(world_->rank));
   const double start = seconds_now();
   for (const int rank : others) {
     word(rank, 1).fetch_add(1);
@@ -62,7 +61,6 @@ Status Arrivals::await(const char* call, std::span<const int> others, Work neede
     }
     word(rank, 1).fetch_sub(1);
   }
-  self.waiting.fetch_sub(1, std::memory_order_relaxed);
   return {};
 }
 
