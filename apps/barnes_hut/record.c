@@ -190,6 +190,7 @@ int bh_finish(bh* b) {
              "the answer is wrong: the energy changes by %.3g, limit %.0e; a smaller --dt or --theta has less",
              b->drift, energy_limit);
   if (b->volume_folder != NULL) volume_close(&b->volume);
+  if (b->memory.barrier != NULL) b->memory.barrier(); /* others have read the bodies to check the forces */
   bh_free(b);
   return status;
 }

@@ -2,7 +2,7 @@
  * summed in a hypercube of the images that share the row, each reading its partner's (get) or, with --accumulate,
  * adding its own to the partner's (put), and the sums are read from the transposed image.
  *
- * What others read in a step is changed only after the next reduction, which is after all have read. */
+ * What others read is changed only after all have synchronised: a reduction orders no accesses. */
 #include <xmp.h>
 
 #include "cg.h"
@@ -31,10 +31,14 @@ static const double* exchange(const cg_job* job, double* q) {
     else w[to + part:length] += w[at + part:length]:[partner];
     if (job->n->accumulate) xmp_sync_image(partner, NULL);
   }
-  if (job->transpose == job->me) return w + at + part;
-  xmp_sync_image(job->transpose, NULL);
-  q[0:job->width] = w[at + job->transpose_part:job->width]:[job->transpose];
-  return q;
+  const double* sums = w + at + part;
+  if (job->transpose != job->me) {
+    xmp_sync_image(job->transpose, NULL);
+    q[0:job->width] = w[at + job->transpose_part:job->width]:[job->transpose];
+    sums = q;
+  }
+  xmp_sync_all(NULL); /* the next exchange changes what others have read here */
+  return sums;
 }
 
 /* Coarrays lie in huge pages as soon as they are in use, so what only this image uses is one, too. */
