@@ -32,6 +32,11 @@ Status memory_file(const char* name, size_t bytes, int& fd) {
   return size_file(fd, bytes, "a memory file");
 }
 
+Status node_memory(int& fd) {
+  fd = create_node_memory();
+  return fd >= 0 ? Status() : Status::error("cannot create the node's memory file (%s)", explain_error(errno).c_str());
+}
+
 Status create_board(int nranks, int nnodes, int& fd) {
   HIROBA_TRY(memory_file("hiroba-board", board_bytes(nranks), fd));
   Job job;
@@ -90,7 +95,7 @@ Status Job::create(int nranks, int nnodes, Job& out) {
   HIROBA_TRY(create_board(nranks, nnodes, out.board_fd));
   for (int n = 0; n < nnodes; ++n) {
     int fd = -1;
-    HIROBA_TRY(create_node_memory(fd));  // ranks set its size, which depends on options
+    HIROBA_TRY(node_memory(fd));  // ranks set its size, which depends on options
     out.node_fds.push_back(fd);
   }
   return {};

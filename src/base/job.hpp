@@ -121,6 +121,8 @@ struct Job {
 
 // Creates an anonymous memory file; children inherit it.
 Status memory_file(const char* name, size_t bytes, int& fd);
+// Creates the memory file of a node, without bytes; children inherit it.
+Status node_memory(int& fd);
 
 // Creates a board's memory file and writes the head of the board.
 Status create_board(int nranks, int nnodes, int& fd);

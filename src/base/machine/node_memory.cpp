@@ -9,10 +9,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
-
-#include "base/limits.hpp"
-#include "base/text.hpp"
 
 namespace hiroba {
 
@@ -104,11 +102,9 @@ Mount mount_file() {
 
 }  // namespace
 
-Status create_node_memory(int& fd) {
-  fd = mount_file().file;
-  if (fd < 0) fd = memfd_create(file_name, 0);
-  if (fd >= 0) return {};
-  return Status::error("cannot create the node's memory file (%s)", explain_error(errno).c_str());
+int create_node_memory() {
+  const int file = mount_file().file;
+  return file >= 0 ? file : memfd_create(file_name, 0);
 }
 
 std::string memory_file_name(const std::string& link) {
@@ -124,7 +120,7 @@ std::string memory_file_name(const std::string& link) {
 std::string why_no_huge_first_touch() {
   const Mount mount = mount_file();
   if (mount.file >= 0) return close(mount.file), "";
-  return format("%s (%s)", mount.failed, std::strerror(mount.error));
+  return std::string(mount.failed) + " (" + std::strerror(mount.error) + ")";
 }
 
 }  // namespace hiroba

@@ -1,17 +1,15 @@
-// The memory file of a node has all of its shared memory. Where the kernel permits it, the file lies in a file system of
-// its own that gives huge pages at the first touch of memory with MADV_HUGEPAGE (tmpfs with huge=advise): a child
+// The memory file of a node has all of its shared memory. Where the kernel permits it, the file lies in a file system
+// of its own that gives huge pages at the first touch of memory with MADV_HUGEPAGE (tmpfs with huge=advise): a child
 // process mounts it in namespaces of its own, without privileges. Elsewhere it is a memfd, which has small pages at
 // first unless the administrator has set shmem_enabled to advise. Thread-safe.
 #pragma once
 
 #include <string>
 
-#include "base/status.hpp"
-
 namespace hiroba {
 
-// Creates the file, without bytes; children inherit it.
-Status create_node_memory(int& fd);
+// Creates the file, without bytes, and returns its descriptor, which children inherit; -1 with errno if it cannot.
+int create_node_memory();
 
 // Returns the name of the memory file that a link in /proc/PID/fd, or a line of /proc/PID/maps, ends with:
 // "hiroba-board", "hiroba-node"; "" if it is not one of Hiroba's.

@@ -239,21 +239,18 @@ void Writeback::flush_piece(const Piece& whole, bool alone) {
   packer.send();
   // A page that stays in the view may be written in the next epoch but one; then a copy costs more than comparing it.
   if (alone && !copies_.stays(piece.array)) discard_unchanged(piece, unchanged);
-  for (uint64_t i = 0; i < pages; ++i) {
-    if (!written.test(i)) continue;
-    if (!unchanged.test(i)) config_.states->set_flag(piece.first + i, PageStates::active);
-    config_.states->release(piece.first + i, PageState::valid);
-  }
   bool quiet = true;
   PageBits quiet_pages;
   for (uint64_t i = 0; i < pages; ++i) {
     if (!written.test(i)) continue;
-    quiet = quiet && unchanged.test(i);
+    if (!unchanged.test(i)) config_.states->set_flag(piece.first + i, PageStates::active), quiet = false;
     if (!alone && copies_.closed.is_quiet_page(piece.first + i, !unchanged.test(i))) quiet_pages.set(i);
+    config_.states->release(piece.first + i, PageState::valid);
   }
-  const bool closes = copies_.closed.is_quiet(piece.first, !quiet, alone) && !copies_.stays(piece.array);
+  const bool may_close = !copies_.stays(piece.array);
+  const bool closes = copies_.closed.is_quiet(piece.first, !quiet, alone) && may_close;
   if (!closes || !close_pages(piece)) copies_.closed.set_all_closed(piece.first, false);
-  if (!closes && !copies_.stays(piece.array))
+  if (!closes && may_close)
     quiet_pages.for_each_run(pages, [&](uint64_t i, uint64_t n) {
       (void)close_pages({piece.array, piece.run, piece.first + i, piece.first + i + n});
     });

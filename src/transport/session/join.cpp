@@ -17,7 +17,6 @@
 #include "base/limits.hpp"
 #include "base/log.hpp"
 #include "base/machine/host.hpp"
-#include "base/machine/node_memory.hpp"
 #include "base/tables/launchers.hpp"
 #include "base/tables/phrases.hpp"
 #include "base/wait.hpp"
@@ -185,7 +184,7 @@ Status take_over(int pid, int number, const char* what, int& fd) {
 
 Status make_files(int mailbox, Job& job, int& memory) {
   HIROBA_TRY(create_board(job.nranks, job.nnodes, job.board_fd));
-  HIROBA_TRY(create_node_memory(memory));
+  HIROBA_TRY(node_memory(memory));
   const Files files = {job.board_fd, memory};
   if (pwrite(mailbox, &files, sizeof files, 0) == sizeof files) return {};
   return Status::error("cannot write to a memory file (%s)", explain_error(errno).c_str());
