@@ -154,10 +154,14 @@ def files() -> None:
     folder = hiroba.bcast(tempfile.mkdtemp() if me == 0 else None)
     name = pathlib.Path(folder) / "a.npy"
     whole = np.arange(7 * 5 * 4.0).reshape(7, 5, 4)
+    victim = pathlib.Path(folder) / "victim"
     for split in (0, 1, 2, None):
         a = hiroba.array(whole, split=split)
+        if me == 0:
+            victim.write_text("precious")
+            name.with_name("a.npy.part").symlink_to(victim)
         hiroba.save(name, a)
-        assert (np.load(name) == whole).all()
+        assert (np.load(name) == whole).all() and victim.read_text() == "precious"
         hiroba.save(name, a[1:, ::-2])
         assert (np.load(name) == whole[1:, ::-2]).all()
         hiroba.barrier()
@@ -174,7 +178,7 @@ def files() -> None:
     hiroba.save(name, one)
     assert np.load(name) == 7 and hiroba.load(name) == 7
     hiroba.barrier()
-    assert [each.name for each in pathlib.Path(folder).iterdir()] == ["a.npy"]
+    assert {each.name for each in pathlib.Path(folder).iterdir()} == {"a.npy", "victim"}
     hiroba.barrier()
     all_ranks_raise_what_one_finds(pathlib.Path(folder), one)
     versions_of_npy(name)

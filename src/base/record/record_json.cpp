@@ -12,6 +12,7 @@
 
 #include "base/debug/symbols.hpp"
 #include "base/limits.hpp"
+#include "base/own_file.hpp"
 #include "base/record/record_objects.hpp"
 #include "base/record/record_stats.hpp"
 #include "base/tables/options.hpp"
@@ -409,15 +410,8 @@ Status check_report_name(const std::string& file) {
 
 Status write_records(const Records& records, const std::string& why_incomplete, const std::string& file) {
   const std::string name = report_data(file);
-  const std::string draft = format("%s.%d", name.c_str(), getpid());
-  const std::string text = text_of(records, why_incomplete);
-  std::FILE* const out = std::fopen(draft.c_str(), "we");
-  bool written = out != nullptr && std::fputs(text.c_str(), out) >= 0;
-  if (out != nullptr) written = std::fclose(out) == 0 && written;
-  if (written && std::rename(draft.c_str(), name.c_str()) == 0) return {};
-  const int error = errno;
-  if (out != nullptr) unlink(draft.c_str());
-  return Status::error("option report: cannot write %s (%s)", name.c_str(), explain_error(error).c_str());
+  const Status written = write_whole_file(name, private_mode, text_of(records, why_incomplete));
+  return written.ok() ? written : Status::error("option report: %s", written.message().c_str());
 }
 
 }  // namespace hiroba
