@@ -256,6 +256,7 @@ int npy_open(const team* team, const char* option, const char* path, const char*
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   team_agree(team, file >= 0, TEAM_BAD_INPUT, "cannot read %s %s: %s", option, path, strerror(errno));
   bool good = files_read(file, start, sizeof start, 0) && memcmp(start, "\x93NUMPY", 6) == 0;
+  good = good && start[6] >= 1 && start[6] <= 3 && start[7] == 0;
   const int wide = start[6] > 1; /* from version 2 on the length has four bytes */
   const size_t from = wide ? 12 : 10;
   const size_t length = wide ? start[8] | start[9] << 8 | (size_t)start[10] << 16 : start[8] | (size_t)start[9] << 8;
@@ -272,7 +273,7 @@ int npy_open(const team* team, const char* option, const char* path, const char*
   int found = 0;
   for (char* end; found <= dims; found++, at = end + strspn(end, ", ")) {
     const long long extent = strtoll(at, &end, 10);
-    if (end == at) break;
+    if (end == at || extent < 0) break;
     if (found < dims) shape[found] = extent;
   }
   team_agree(team, found == dims, TEAM_BAD_INPUT, "%s %s does not have %d dimension%s", option, path, dims,

@@ -186,6 +186,8 @@ Status describe_memory_of(const std::string& process, std::string& out) {
         "info --memory: there is no process %s that you may look at; give the number of a rank's process, as ps shows "
         "it",
         process.c_str());
+  if (!is_own_process(pid))
+    return Status::error("info --memory: process %d is of another user, who alone may look at it", pid);
   const std::vector<Mapping> mappings = shared_mappings(process);
   if (mappings.empty())
     return Status::error("info --memory: process %d has no shared arrays: is it a rank of a job of Hiroba?", pid);

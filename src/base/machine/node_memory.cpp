@@ -4,7 +4,9 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -68,7 +70,7 @@ int open_file(Mount& mount, int system) {
     return -1;
   const int folder = static_cast<int>(syscall(kernel::fsmount, system, kernel::close_on_exec, 0));
   if (!mount.check(folder >= 0, "fsmount")) return -1;
-  const int file = openat(folder, file_name, O_RDWR | O_CREAT | O_EXCL, 0600);
+  const int file = openat(folder, file_name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   mount.check(file >= 0 && unlinkat(folder, file_name, 0) == 0, "its file");
   close(folder);
   return file;
@@ -106,9 +108,17 @@ Mount mount_file() {
 
 Status create_node_memory(int& fd) {
   fd = mount_file().file;
-  if (fd < 0) fd = memfd_create(file_name, 0);
+  if (fd < 0) fd = memfd_create(file_name, MFD_CLOEXEC);
   if (fd >= 0) return {};
   return Status::error("cannot create the node's memory file (%s)", explain_error(errno).c_str());
+}
+
+bool is_node_memory(int fd) {
+  constexpr decltype(statfs::f_type) tmpfs = 0x01021994;
+  struct stat info = {};
+  struct statfs system = {};
+  return fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() && info.st_nlink == 0 &&
+         fstatfs(fd, &system) == 0 && system.f_type == tmpfs;
 }
 
 std::string memory_file_name(const std::string& link) {

@@ -10,8 +10,10 @@
 
 namespace hiroba {
 
-// Creates the file, without bytes; children inherit it.
+// Creates the file, without bytes; programs that this process executes do not inherit it.
 Status create_node_memory(int& fd);
+// Returns whether a descriptor is such a file: of this user, in memory, without a name.
+bool is_node_memory(int fd);
 
 // Returns the name of the memory file that a link in /proc/PID/fd, or a line of /proc/PID/maps, ends with:
 // "hiroba-board", "hiroba-node"; "" if it is not one of Hiroba's.

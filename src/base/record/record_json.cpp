@@ -291,6 +291,10 @@ std::string settings_text() {
     if (equals == std::string_view::npos || pair.starts_with("HIROBA_JOB")) continue;
     bool wanted = false;
     for (const char* prefix : {"HIROBA_", "OMP_", "UCX_", "OMPI_MCA_", "MPICH_"}) wanted |= pair.starts_with(prefix);
+    // Of a network or an MPI, as Open MPI's OMPI_MCA_orte_precondition_transports, by which processes of a job know
+    // each other; reports are shown to others.
+    for (const char* secret : {"precondition_transports", "key", "secret", "token", "passw", "credential"})
+      wanted = wanted && strcasestr(std::string(pair.substr(0, equals)).c_str(), secret) == nullptr;
     if (wanted)
       environment += format("%s%s:%s", environment.size() == 1 ? "" : ",", quoted(pair.substr(0, equals)).c_str(),
                             quoted(pair.substr(equals + 1)).c_str());
