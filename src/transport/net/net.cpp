@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "base/log.hpp"
 #include "transport/net/net_transport.hpp"
 
 namespace hiroba {
@@ -77,6 +78,8 @@ void Net::stop() {
   failures_.leave();
   channel_.engine().stop();
   joined_.wire->close(config().job.nnodes == 1);
+  if (const uint64_t strangers = strangers_ + joined_.wire->strangers(); strangers > 0)
+    log_line("%lu message%s of strangers were refused", strangers, strangers == 1 ? "" : "s");
   failures_.stop();
   window_.stop();
 }

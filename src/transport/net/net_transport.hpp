@@ -115,7 +115,7 @@ class Net final : public Transport, OneSided, RankBarriers {
   WireAccess access_;
   Failures failures_;
   SplitBarrier::PutCounts counted_;  // puts of the barrier under way
-  bool stranger_seen_ = false;       // wire state
+  uint64_t strangers_ = 0;           // wire state: their messages
 };
 
 }  // namespace hiroba

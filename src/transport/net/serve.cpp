@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/log.hpp"
 #include "transport/net/net_transport.hpp"
 
 namespace hiroba {
@@ -13,8 +12,7 @@ void Net::on_frame(void* self, int source, const void* bytes, size_t size) {
   const int rank = net.rank_of_wire_[source];
   const auto serve = [&](const Head& head, const char* payload) { net.serve(rank, head, payload, head.payload); };
   if (for_each_frame(bytes, size, net.joined_.secret, serve)) return net.failures_.heard(rank);
-  if (!net.stranger_seen_) log_line("a stranger's message was refused (%zu bytes)", size);
-  net.stranger_seen_ = true;
+  ++net.strangers_;
 }
 
 void Net::serve(int source, const Head& head, const char* payload, size_t bytes) {

@@ -28,6 +28,7 @@ class ChaosWire final : public Wire {
   int size() const override { return inner_->size(); }
   Status allgather(const void* mine, void* all, size_t bytes) override { return inner_->allgather(mine, all, bytes); }
   void close(bool silent) override { inner_->close(silent); }
+  uint64_t strangers() const override { return inner_->strangers(); }
   size_t make_communicator(int rank, void* out, size_t room) override {
     return inner_->make_communicator(rank, out, room);
   }

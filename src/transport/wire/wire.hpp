@@ -68,6 +68,9 @@ class Wire {
   // node, so no process need wait for others. Not called when the job ends with an error.
   virtual void close(bool silent) = 0;
 
+  // Returns how many messages of other processes than the job's have been dropped, before hooks saw them.
+  virtual uint64_t strangers() const { return 0; }
+
   // Writes a handle of the library's own type for all processes, in the order of Hiroba's ranks, for programs that use
   // the same library; `rank` is this process's. Collective. Returns 0 if this library has none.
   virtual size_t make_communicator(int /*rank*/, void* /*out*/, size_t /*room*/) { return 0; }
