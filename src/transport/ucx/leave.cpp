@@ -29,7 +29,8 @@ void UcxWire::take_leave() {
   for (int64_t distance = 1; distance < size_ && !someone_left_; distance *= 2, ++round) {
     const ucp_ep_h next = endpoint(static_cast<int>((rank_ + distance) % size_));
     rounds_[round] = sender(static_cast<int>((rank_ + distance) % size_), round);
-    if (next != nullptr) (void)ucp_am_send_nbx(next, leave_message, &rounds_[round], sizeof rounds_[round], nullptr, 0, &params);
+    if (next != nullptr)
+      (void)ucp_am_send_nbx(next, leave_message, &rounds_[round], sizeof rounds_[round], nullptr, 0, &params);
     drive_until([&] { return someone_left_ || (leave_rounds_ >> round & 1) != 0; }, leave_seconds);
   }
   params.op_attr_mask = 0;

@@ -73,7 +73,8 @@ void let_in_ipv6(Program& out, const std::vector<in6_addr>& hosts) {
   for (const in6_addr& host : hosts) {
     for (int word = 0; word < words; ++word) {
       load(out, BPF_W, sender + 4 * word);
-      jump(out, BPF_JEQ, word_of(host, static_cast<size_t>(4 * word)), 0, static_cast<uint8_t>(2 * (words - 1 - word) + 1));
+      jump(out, BPF_JEQ, word_of(host, static_cast<size_t>(4 * word)), 0,
+           static_cast<uint8_t>(2 * (words - 1 - word) + 1));
     }
     end(out, let_in);
   }

@@ -5,8 +5,8 @@
 // The engine's lock serializes all calls, so one worker without locks is enough. UCX reports completions only in polls;
 // operations that end at once, inside a call, wait in `finished_` for the next poll.
 //
-// Each message says who has sent it, with a key (strangers.hpp) that only the job's processes can make; messages without
-// are dropped and counted.
+// Each message says who has sent it, with a key (strangers.hpp) that only the job's processes can make; messages
+// without are dropped and counted.
 //
 // A lost connection is a failure unless this process is closing: in close() no process closes a connection before all
 // have reached it. So a connection that breaks earlier means that its process has died.
@@ -195,7 +195,7 @@ class UcxWire final : public Wire {
   bool reported_ = false;
   bool closing_ = false, someone_left_ = false;
   std::array<Sender, 32> rounds_ = {};  // leave messages being sent
-  uint32_t leave_rounds_ = 0;             // one bit for each round of which a message has arrived
+  uint32_t leave_rounds_ = 0;           // one bit for each round of which a message has arrived
 };
 
 }  // namespace hiroba
