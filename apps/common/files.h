@@ -31,10 +31,8 @@ bool files_write(int file, const void* data, size_t bytes, off_t to);
 /* The planes that this rank has, into a file whose field begins at `at`. */
 bool files_write_planes(int file, const slab* slab, off_t at);
 
-/* ---- of one process */
-
-/* Makes the new file `part`, which will be renamed to `path`, and gives it the mode that this user's `path` has; -1:
- * with errno. */
+/* Of one process: makes the new file `part`, which will be renamed to `path`, and gives it the mode that this user's
+ * `path` has; -1: with errno. */
 int files_create_part(const char* part, const char* path);
 
 /* Opens what files_create_part has made in another process. */
@@ -45,8 +43,6 @@ FILE* files_fopen(const char* path);
 
 /* Whether `path` is a link of a user other than this one and root; sets errno. */
 bool files_is_foreign_link(const char* path);
-
-/* ---- of a team */
 
 /* Ends the program with a message unless a file of this name can be made: before hours of computing. NULL is fine. */
 void files_check_writable(const team* team, const char* option, const char* path);

@@ -70,7 +70,8 @@ def path_of(path: str | os.PathLike[str], call: str) -> pathlib.Path:
 def header(file: pathlib.Path) -> tuple[Any, ...]:
     with file.open("rb") as opened:
         shape, fortran, dtype = READERS[read_version(opened, file)](opened)
-        if type(shape) is not tuple or any(type(extent) is not int or extent < 0 for extent in shape):  # True is an int for NumPy
+        # True is an int for NumPy.
+        if type(shape) is not tuple or any(type(extent) is not int or extent < 0 for extent in shape):
             raise ValueError(f"{file} has shape {shape} in its header, which is none")
         if dtype.hasobject:
             raise TypeError(f"{file} has Python objects (type {dtype}); a shared array has none")

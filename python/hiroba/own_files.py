@@ -1,5 +1,5 @@
 """Files that are written in folders in which other users may make files, such as /tmp: no link and no file of another
-user is written through. What src/base/own_file.hpp is for C++. Imports nothing of the package, so that commands
+user is written through. What src/base/files/own_file.hpp is for C++. Imports nothing of the package, so that commands
 take it along without a job."""
 
 from __future__ import annotations

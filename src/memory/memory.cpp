@@ -212,7 +212,7 @@ Status join(MemoryParts& p, const Options& options, const std::function<Status(T
   HIROBA_TRY(attach_control_segments(p));
   if (p.times.on) p.run_report.begin(options.text("report"));
   if (p.cache != nullptr) HIROBA_TRY(start_cache(p, options));
-  if (options.flag("huge")) 
+  if (options.flag("huge"))
     p.huge_pages.start({p.space.base(), &p.table, p.node_fd(), job.rank, p.cache != nullptr, p.sparse});
   HIROBA_TRY(p.affinity.start(options));
   p.home_policies.start(options);

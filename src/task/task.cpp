@@ -4,9 +4,9 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/files/own_file.hpp"
 #include "base/limits.hpp"
 #include "base/log.hpp"
-#include "base/own_file.hpp"
 #include "task/check/name_check.hpp"
 #include "task/check/nesting_check.hpp"
 #include "task/crew/running.hpp"

@@ -1,5 +1,5 @@
 // Files in folders in which others may make links and files: nothing is written through them.
-#include "base/own_file.hpp"
+#include "base/files/own_file.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The memory file of a node has all of its shared memory. Where the kernel permits it, the file lies in a file system of
-// its own that gives huge pages at the first touch of memory with MADV_HUGEPAGE (tmpfs with huge=advise): a child
+// The memory file of a node has all of its shared memory. Where the kernel permits it, the file lies in a file system
+// of its own that gives huge pages at the first touch of memory with MADV_HUGEPAGE (tmpfs with huge=advise): a child
 // process mounts it in namespaces of its own, without privileges. Elsewhere it is a memfd, which has small pages at
 // first unless the administrator has set shmem_enabled to advise. Thread-safe.
 #pragma once

@@ -10,8 +10,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/files/own_file.hpp"
 #include "base/limits.hpp"
-#include "base/own_file.hpp"
 #include "base/text.hpp"
 
 namespace hiroba {

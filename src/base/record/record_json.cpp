@@ -11,8 +11,8 @@
 #include <map>
 
 #include "base/debug/symbols.hpp"
+#include "base/files/own_file.hpp"
 #include "base/limits.hpp"
-#include "base/own_file.hpp"
 #include "base/record/record_objects.hpp"
 #include "base/record/record_stats.hpp"
 #include "base/tables/options.hpp"
@@ -291,8 +291,8 @@ std::string settings_text() {
     if (equals == std::string_view::npos || pair.starts_with("HIROBA_JOB")) continue;
     bool wanted = false;
     for (const char* prefix : {"HIROBA_", "OMP_", "UCX_", "OMPI_MCA_", "MPICH_"}) wanted |= pair.starts_with(prefix);
-    // Of a network or an MPI, as Open MPI's OMPI_MCA_orte_precondition_transports, by which processes of a job know
-    // each other; reports are shown to others.
+    // Processes of a job know each other by keys, as Open MPI's OMPI_MCA_orte_precondition_transports, and reports are
+    // shown to others.
     for (const char* secret : {"precondition_transports", "key", "secret", "token", "passw", "credential"})
       wanted = wanted && strcasestr(std::string(pair.substr(0, equals)).c_str(), secret) == nullptr;
     if (wanted)

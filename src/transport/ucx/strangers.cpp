@@ -1,7 +1,9 @@
 #include "transport/ucx/strangers.hpp"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <linux/filter.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -9,8 +11,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 #include "base/limits.hpp"
+#include "base/machine/host.hpp"
+#include "base/machine/host_addresses.hpp"
 
 namespace hiroba {
 
@@ -117,6 +122,53 @@ uint64_t keyed_hash(const JobSecret& secret, uint64_t word) {
   v2 ^= 0xff;
   rounds(4);
   return v0 ^ v1 ^ v2 ^ v3;
+}
+
+uint64_t Keys::key(int from, int to, uint32_t round) const {
+  constexpr int rank_bits = 17;
+  return keyed_hash(secret_, uint64_t{round} << 2 * rank_bits | static_cast<uint64_t>(from) << rank_bits |
+                                 static_cast<uint64_t>(to));
+}
+
+bool Keys::know(const void* header, size_t header_size, Sender& out) const {
+  if (header_size != sizeof out) return false;
+  std::memcpy(&out, header, sizeof out);
+  constexpr uint32_t rounds = 1 << 16;
+  return out.rank >= 0 && out.rank < size_ && out.round < rounds && out.key == key(out.rank, rank_, out.round);
+}
+
+uint64_t Keys::tag(int from, int to, uint32_t tag) const {
+  constexpr int tag_bits = 14, rank_bits = 17;
+  constexpr uint32_t of_tags = 1 << 20;  // no round of a leave message
+  static_assert(Wire::tags == 1 << tag_bits);
+  return key(from, to, of_tags) << (tag_bits + rank_bits) | static_cast<uint64_t>(from) << tag_bits | tag;
+}
+
+Status introduce(Rendezvous& rendezvous, std::vector<Introduction>& all) {
+  Introduction mine = {};
+  mine.machine = machine_key(host_name().c_str());
+  if (getrandom(&mine.secret, sizeof mine.secret, 0) != sizeof mine.secret)
+    return Status::error("the system gives no random numbers (%s)", explain_error(errno).c_str());
+  const std::vector<in6_addr> addresses = own_addresses(mine.addresses.size());
+  std::copy(addresses.begin(), addresses.end(), mine.addresses.begin());
+  all.resize(static_cast<size_t>(rendezvous.size()));
+  return rendezvous.allgather(&mine, all.data(), sizeof mine);
+}
+
+Status keep_strangers_out(const std::vector<int>& others, const std::vector<Introduction>& all) {
+  std::vector<in6_addr> hosts;
+  bool known = true;  // all addresses of the job's hosts
+  for (const Introduction& one : all) {
+    known = known && IN6_IS_ADDR_UNSPECIFIED(&one.addresses.back());
+    std::copy_if(one.addresses.begin(), one.addresses.end(), std::back_inserter(hosts),
+                 [](const in6_addr& address) { return !IN6_IS_ADDR_UNSPECIFIED(&address); });
+  }
+  for (const int socket : listening_sockets()) {
+    if (std::binary_search(others.begin(), others.end(), socket)) continue;
+    fcntl(socket, F_SETFD, FD_CLOEXEC);
+    if (known) HIROBA_TRY(accept_only_from(socket, hosts));
+  }
+  return {};
 }
 
 std::vector<int> listening_sockets() {

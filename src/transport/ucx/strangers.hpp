@@ -3,7 +3,7 @@
 // from hosts that have no part in the job before there is a connection, and a key in each message, a hash of a number
 // that only the job's processes have, so that their messages are told from those of others.
 //
-// Called at start by one thread; the hash is thread-safe.
+// Called at start by one thread; Keys is thread-safe.
 #pragma once
 
 #include <netinet/in.h>
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/status.hpp"
+#include "transport/wire/wire.hpp"
 
 namespace hiroba {
 
@@ -21,8 +22,47 @@ using JobSecret = std::array<uint64_t, 2>;
 // SipHash-2-4 of one word.
 uint64_t keyed_hash(const JobSecret& secret, uint64_t word);
 
+class Keys {
+ public:
+  // The header of a message.
+  struct Sender {
+    int32_t rank;
+    uint32_t round;  // of a leave message
+    uint64_t key;
+  };
+
+  Keys() = default;
+  Keys(const JobSecret& secret, int rank, int size) : secret_(secret), rank_(rank), size_(size) {}
+
+  Sender sender(int to, uint32_t round = 0) const { return {rank_, round, key(rank_, to, round)}; }
+  // Returns whether a process of the job has made this header for this process.
+  bool know(const void* header, size_t header_size, Sender& out) const;
+  // Returns the tag of bulk data. In the bits that `tag` and the sender do not need it has a part of a key, which a
+  // process without part in the job would have to guess.
+  uint64_t tag(int from, int to, uint32_t tag) const;
+
+ private:
+  uint64_t key(int from, int to, uint32_t round) const;
+
+  JobSecret secret_ = {};
+  int rank_ = 0, size_ = 1;
+};
+
+// The first data that processes exchange, by the launcher, which knows them.
+struct Introduction {
+  uint64_t machine;
+  JobSecret secret;  // that of process 0 is the job's
+  // When all are used, the host may have more, and is not known by them.
+  std::array<in6_addr, 16> addresses;
+};
+Status introduce(Rendezvous& rendezvous, std::vector<Introduction>& all);
+
 // Returns the sockets of this process that listen for TCP connections, sorted.
 std::vector<int> listening_sockets();
+
+// Closes the ports that this process has opened since `others`, which UCX knows no way to do, to hosts without part in
+// the job, and keeps them from children of this process.
+Status keep_strangers_out(const std::vector<int>& others, const std::vector<Introduction>& all);
 
 // Lets the socket, and what it accepts later, have packets from these hosts and from this one alone. IPv4 is given as
 // ::ffff:a.b.c.d. Of many hosts whole ranges are let in, between which there are the fewest others.

@@ -1,14 +1,6 @@
-#include <fcntl.h>
-#include <sys/random.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <iterator>
-
-#include "base/limits.hpp"
-#include "base/machine/host.hpp"
-#include "base/machine/host_addresses.hpp"
 
 #include "transport/ucx/ucx_wire.hpp"
 
@@ -28,8 +20,8 @@ Status UcxWire::open(const Start& start) {
   }
   rank_ = rendezvous_->rank(), size_ = rendezvous_->size();
   std::vector<Introduction> all;
-  HIROBA_TRY(introduce(all));
-  secret_ = all[0].secret;
+  HIROBA_TRY(introduce(*rendezvous_, all));
+  keys_ = Keys(all[0].secret, rank_, size_);
   const auto is_here = [&all](const Introduction& other) { return other.machine == all[0].machine; };
   const bool one_machine = std::all_of(all.begin(), all.end(), is_here);
   HIROBA_TRY(open_ucx(one_machine ? size_ : 0, ucx_));
@@ -39,45 +31,6 @@ Status UcxWire::open(const Start& start) {
   HIROBA_TRY(start_worker());
   HIROBA_TRY(keep_strangers_out(others, all));
   return exchange_addresses();
-}
-
-// By the launcher, which knows its processes.
-Status UcxWire::introduce(std::vector<Introduction>& all) {
-  Introduction mine = {};
-  mine.machine = machine_key(host_name().c_str());
-  if (getrandom(&mine.secret, sizeof mine.secret, 0) != sizeof mine.secret)
-    return Status::error("the system gives no random numbers (%s)", explain_error(errno).c_str());
-  const std::vector<in6_addr> addresses = own_addresses(std::size(mine.addresses));
-  std::copy(addresses.begin(), addresses.end(), mine.addresses);
-  all.resize(static_cast<size_t>(size_));
-  return allgather(&mine, all.data(), sizeof mine);
-}
-
-// Closes the port of UCX, which knows no way to do that, to hosts without part in the job, and keeps it from children
-// of this process. `others` listened before.
-Status UcxWire::keep_strangers_out(const std::vector<int>& others, const std::vector<Introduction>& all) {
-  std::vector<in6_addr> hosts;
-  bool known = true;  // all addresses of the job's hosts
-  for (const Introduction& one : all) {
-    known = known && IN6_IS_ADDR_UNSPECIFIED(std::end(one.addresses) - 1);
-    std::copy_if(std::begin(one.addresses), std::end(one.addresses), std::back_inserter(hosts),
-                 [](const in6_addr& address) { return !IN6_IS_ADDR_UNSPECIFIED(&address); });
-  }
-  for (const int socket : listening_sockets()) {
-    if (std::binary_search(others.begin(), others.end(), socket)) continue;
-    fcntl(socket, F_SETFD, FD_CLOEXEC);
-    if (known) HIROBA_TRY(accept_only_from(socket, hosts));
-  }
-  return {};
-}
-
-bool UcxWire::knows(const void* header, size_t header_size, Sender& out) {
-  bool good = header_size == sizeof out;
-  if (good) std::memcpy(&out, header, sizeof out);
-  good = good && out.rank >= 0 && out.rank < size_ &&
-         out.key == keyed_hash(secret_, pair(out.rank, rank_) ^ uint64_t{out.round} << round_shift);
-  strangers_ += good ? 0 : 1;
-  return good;
 }
 
 Status UcxWire::start_worker() {
@@ -186,7 +139,7 @@ bool UcxWire::send(int to, const void* bytes, size_t size) {
   ucp_request_param_t params;
   params.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL;
   params.flags = UCP_AM_SEND_FLAG_EAGER;
-  const Sender header = sender(to);
+  const Keys::Sender header = keys_.sender(to);
   ucs_status_ptr_t result = ucp_am_send_nbx(endpoint, frame_message, &header, sizeof header, bytes, size, &params);
   if (UCS_PTR_STATUS(result) == UCS_ERR_NO_RESOURCE) result = send_copy(endpoint, to, bytes, size);
   if (UCS_PTR_IS_ERR(result)) lost(to, UCS_PTR_STATUS(result));
@@ -196,7 +149,7 @@ bool UcxWire::send(int to, const void* bytes, size_t size) {
 // A frame that UCX does not send at once must outlive the call.
 ucs_status_ptr_t UcxWire::send_copy(ucp_ep_h endpoint, int to, const void* bytes, size_t size) {
   Frame* const copy = frames_.take();
-  copy->wire = this, copy->to = to, copy->header = sender(to);
+  copy->wire = this, copy->to = to, copy->header = keys_.sender(to);
   std::memcpy(copy->bytes, bytes, size);
   ucp_request_param_t params;
   params.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
@@ -220,9 +173,10 @@ void UcxWire::on_frame_sent(void* request, ucs_status_t status, void* frame) {
 ucs_status_t UcxWire::on_frame(void* self, const void* header, size_t header_size, void* data, size_t size,
                                const ucp_am_recv_param_t* parameters) {
   UcxWire& wire = *static_cast<UcxWire*>(self);
-  Sender sender;
+  Keys::Sender sender;
   const bool here = (parameters->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0;  // frames are sent eagerly
-  if (!wire.knows(header, header_size, sender) || !here || wire.closing_ || wire.broken()) return UCS_OK;
+  if (wire.closing_ || wire.broken()) return UCS_OK;
+  if (!here || !wire.keys_.know(header, header_size, sender)) return wire.hooks_.stranger(wire.hooks_.context), UCS_OK;
   wire.hooks_.frame(wire.hooks_.context, sender.rank, data, size);
   return UCS_OK;
 }
@@ -257,14 +211,6 @@ void UcxWire::on_received(void* request, ucs_status_t status, const ucp_tag_recv
   on_sent(request, status, transfer);
 }
 
-// Of the bits that tag and sender do not need a part of the key, which who has no part in the job would have to guess.
-ucp_tag_t UcxWire::full_tag(int from, int to, uint32_t tag) const {
-  constexpr int tag_bits = 14, rank_bits = 17;
-  static_assert(tags == 1 << tag_bits);
-  return keyed_hash(secret_, pair(from, to) ^ uint64_t{1} << 63) << (tag_bits + rank_bits) |
-         static_cast<uint64_t>(from) << tag_bits | tag;
-}
-
 void UcxWire::send_bulk(int to, uint32_t tag, const void* data, size_t bytes, uint64_t ticket) {
   if (broken()) return;
   const ucp_ep_h endpoint = this->endpoint(to);
@@ -273,7 +219,7 @@ void UcxWire::send_bulk(int to, uint32_t tag, const void* data, size_t bytes, ui
   params.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
   params.cb.send = on_sent;
   params.user_data = begin(to, ticket);
-  started(ucp_tag_send_nbx(endpoint, data, bytes, full_tag(rank_, to, tag), &params),
+  started(ucp_tag_send_nbx(endpoint, data, bytes, keys_.tag(rank_, to, tag), &params),
           static_cast<Transfer*>(params.user_data));
 }
 
@@ -285,7 +231,7 @@ void UcxWire::recv_bulk(int from, uint32_t tag, void* data, size_t bytes, uint64
   params.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
   params.cb.recv = on_received;
   params.user_data = begin(from, ticket);
-  started(ucp_tag_recv_nbx(worker_, data, bytes, full_tag(from, rank_, tag), ~ucp_tag_t{0}, &params),
+  started(ucp_tag_recv_nbx(worker_, data, bytes, keys_.tag(from, rank_, tag), ~ucp_tag_t{0}, &params),
           static_cast<Transfer*>(params.user_data));
 }
 

@@ -61,7 +61,6 @@ class UcxWire final : public Wire {
     return rendezvous_->allgather(mine, all, bytes);
   }
   void close(bool silent) override;
-  uint64_t strangers() const override { return strangers_; }
 
   bool send(int to, const void* frame, size_t size) override;
   size_t get_piece(size_t bytes, bool deferred) const override {
@@ -88,23 +87,10 @@ class UcxWire final : public Wire {
     int rank = 0;
     ucp_ep_h endpoint = nullptr;
   };
-  // The header of a message.
-  struct Sender {
-    int32_t rank;
-    uint32_t round;  // of a leave message
-    uint64_t key;
-  };
-  // What processes tell each other first. More addresses than it has room for: the host is not known by them.
-  struct Introduction {
-    uint64_t machine;
-    JobSecret secret;  // that of process 0 is the job's
-    static constexpr size_t most_addresses = 16;
-    in6_addr addresses[most_addresses];
-  };
   struct Frame {
     UcxWire* wire;
     int to;
-    Sender header;
+    Keys::Sender header;
     size_t size;  // used for frames to this process only
     char bytes[most_in_frame];
   };
@@ -123,17 +109,7 @@ class UcxWire final : public Wire {
   static constexpr size_t most_in_flight = 1024;
   static constexpr double leave_seconds = 60;  // for all others to reach close()
 
-  Status introduce(std::vector<Introduction>& all);
   Status start_worker();
-  Status keep_strangers_out(const std::vector<int>& others, const std::vector<Introduction>& all);
-  Sender sender(int to, uint32_t round = 0) const {
-    return {rank_, round, keyed_hash(secret_, pair(rank_, to) ^ uint64_t{round} << round_shift)};
-  }
-  // Returns whether a process of the job has made this header for this process; counts those of others.
-  bool knows(const void* header, size_t header_size, Sender& out);
-  static uint64_t pair(int from, int to) { return static_cast<uint64_t>(from) << 20 | static_cast<uint64_t>(to); }
-  static constexpr int round_shift = 40;
-  ucp_tag_t full_tag(int from, int to, uint32_t tag) const;
   Status exchange_addresses();
   ucp_ep_h endpoint(int peer);
   ucs_status_ptr_t send_copy(ucp_ep_h endpoint, int to, const void* bytes, size_t size);
@@ -188,14 +164,12 @@ class UcxWire final : public Wire {
   std::map<void*, ucp_mem_h> exposed_;
   std::vector<Imported> imported_;
 
-  JobSecret secret_ = {};
-  uint64_t strangers_ = 0;  // their messages
-
+  Keys keys_;
   std::string failure_;
   bool reported_ = false;
   bool closing_ = false, someone_left_ = false;
-  std::array<Sender, 32> rounds_ = {};  // leave messages being sent
-  uint32_t leave_rounds_ = 0;           // one bit for each round of which a message has arrived
+  std::array<Keys::Sender, 32> rounds_ = {};  // leave messages being sent
+  uint32_t leave_rounds_ = 0;                 // one bit for each round of which a message has arrived
 };
 
 }  // namespace hiroba

@@ -18,7 +18,7 @@ class ChaosWire final : public Wire {
   Status open(const Start& start) override {
     hooks_ = start.hooks;
     Start ours = start;
-    ours.hooks = {this, on_frame, on_done, on_failed};
+    ours.hooks = {this, on_frame, on_done, on_failed, on_stranger};
     HIROBA_TRY(inner_->open(ours));
     largest_frame = inner_->largest_frame;
     random_.seed(random_() + static_cast<uint64_t>(inner_->rank()));
@@ -28,7 +28,6 @@ class ChaosWire final : public Wire {
   int size() const override { return inner_->size(); }
   Status allgather(const void* mine, void* all, size_t bytes) override { return inner_->allgather(mine, all, bytes); }
   void close(bool silent) override { inner_->close(silent); }
-  uint64_t strangers() const override { return inner_->strangers(); }
   size_t make_communicator(int rank, void* out, size_t room) override {
     return inner_->make_communicator(rank, out, room);
   }
@@ -98,6 +97,10 @@ class ChaosWire final : public Wire {
   }
   static void on_done(void* self, uint64_t ticket) {
     static_cast<ChaosWire*>(self)->held_.push_back({-1, ticket, {}, 0});
+  }
+  static void on_stranger(void* self) {
+    auto& wire = *static_cast<ChaosWire*>(self);
+    wire.hooks_.stranger(wire.hooks_.context);
   }
   static void on_failed(void* self, const char* what) {
     const Hooks& hooks = static_cast<ChaosWire*>(self)->hooks_;

@@ -44,6 +44,7 @@ class Wire {
     void (*frame)(void* context, int source, const void* bytes, size_t size);  // bytes are valid during the call only
     void (*done)(void* context, uint64_t ticket);  // a bulk transfer or one-sided operation of ours has ended
     void (*failed)(void* context, const char* what);
+    void (*stranger)(void* context);  // a message that no process of the job has sent was dropped
   };
   struct Start {
     Hooks hooks;
@@ -67,9 +68,6 @@ class Wire {
   // Called after the last messages of all have been received. `silent`: no process has ever sent one, as on a single
   // node, so no process need wait for others. Not called when the job ends with an error.
   virtual void close(bool silent) = 0;
-
-  // Returns how many messages of other processes than the job's have been dropped, before hooks saw them.
-  virtual uint64_t strangers() const { return 0; }
 
   // Writes a handle of the library's own type for all processes, in the order of Hiroba's ranks, for programs that use
   // the same library; `rank` is this process's. Collective. Returns 0 if this library has none.

@@ -1,4 +1,4 @@
-#include "base/own_file.hpp"
+#include "base/files/own_file.hpp"
 
 #include <fcntl.h>
 #include <sys/random.h>
