@@ -78,13 +78,13 @@ class Forged {
   void damage() {
     const uint64_t rank = 4096 + sizeof(RankBoard) * static_cast<uint64_t>(number(0, job_.nranks - 1));
     const int32_t value = odd();
-    std::string text(sizeof(RankBoard), '\0');
+    std::string text(512, '\0');
     for (char& c : text) c = static_cast<char>(number(0, 1) == 0 ? bits() : "\033]0;x\007\233\r\n"[number(0, 8)]);
     switch (number(0, 9)) {
       case 0: return put(job_.board_fd, 8, &value, sizeof value);   // ranks
       case 1: return put(job_.board_fd, 12, &value, sizeof value);  // nodes
       case 2: return put(job_.board_fd, 0, text.data(), 16);        // all of the head
-      case 3: return put(job_.board_fd, rank, text.data(), text.size());
+      case 3: return put(job_.board_fd, rank, text.data(), sizeof(RankBoard));
       case 4: return put(job_.board_fd, rank + 4, &value, sizeof value);  // the process
       case 5: return put(job_.board_fd, 4096, text.data(), static_cast<size_t>(number(0, 500)));
       case 6: return replace(job_.board_fd, "hiroba-board", static_cast<size_t>(number(0, 3)) * 4096, 0);
