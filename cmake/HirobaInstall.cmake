@@ -57,6 +57,9 @@ file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/share/hiroba)
 # `hiroba report`, `hiroba compare`, and option report.
 file(CREATE_LINK ${CMAKE_SOURCE_DIR}/python/hiroba/report ${CMAKE_BINARY_DIR}/share/hiroba/report SYMBOLIC)
 install(DIRECTORY python/hiroba/report DESTINATION share/hiroba FILES_MATCHING PATTERN "*.py" PATTERN "*.html")
+# How both write files.
+file(CREATE_LINK ${CMAKE_SOURCE_DIR}/python/hiroba/own_files.py ${CMAKE_BINARY_DIR}/share/hiroba/own_files.py SYMBOLIC)
+install(FILES python/hiroba/own_files.py DESTINATION share/hiroba)
 # `hiroba tune`, and the program that it measures by.
 file(CREATE_LINK ${CMAKE_SOURCE_DIR}/tools/tune ${CMAKE_BINARY_DIR}/share/hiroba/tune SYMBOLIC)
 install(FILES tools/tune/run.py DESTINATION share/hiroba/tune)

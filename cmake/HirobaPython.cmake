@@ -20,5 +20,6 @@ install(TARGETS ${agents} RUNTIME DESTINATION lib/hiroba COMPONENT python EXCLUD
 if(wires)
   install(TARGETS ${wires} LIBRARY DESTINATION lib/hiroba COMPONENT python EXCLUDE_FROM_ALL)
 endif()
+install(FILES python/hiroba/own_files.py DESTINATION share/hiroba COMPONENT python EXCLUDE_FROM_ALL)
 install(DIRECTORY python/hiroba/report DESTINATION share/hiroba COMPONENT python EXCLUDE_FROM_ALL
   FILES_MATCHING PATTERN "*.py" PATTERN "*.html" PATTERN __pycache__ EXCLUDE)

@@ -30,6 +30,37 @@ bool files_write(int file, const void* data, size_t bytes, off_t to) {
   return true;
 }
 
+/* O_EXCL follows no link, either. An older part may be left from a run that was killed. */
+int files_create_part(const char* part, const char* path) {
+  struct stat info;
+  if (lstat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISLNK(info.st_mode))
+    return errno = S_ISDIR(info.st_mode) ? EISDIR : EINVAL, -1;
+  if (lstat(part, &info) == 0 && (S_ISREG(info.st_mode) || S_ISLNK(info.st_mode))) unlink(part);
+  const int file = open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  if (file >= 0 && lstat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid())
+    if (fchmod(file, info.st_mode & 0777) != 0) return close(file), -1;
+  return file;
+}
+
+/* The open of a FIFO would wait for its other end. */
+int files_open_part(const char* part) {
+  const int file = open(part, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  struct stat info;
+  if (file < 0 || (fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid())) return file;
+  close(file);
+  errno = EPERM;
+  return -1;
+}
+
+bool files_is_foreign_link(const char* path) {
+  struct stat info;
+  const bool foreign = lstat(path, &info) == 0 && S_ISLNK(info.st_mode) && info.st_uid != 0 && info.st_uid != geteuid();
+  if (foreign) errno = EPERM;
+  return foreign;
+}
+
+FILE* files_fopen(const char* path) { return files_is_foreign_link(path) ? NULL : fopen(path, "we"); }
+
 void files_check_writable(const team* team, const char* option, const char* path) {
   if (path == NULL) return;
   char part[PATH_MAX];
@@ -40,7 +71,7 @@ void files_check_writable(const team* team, const char* option, const char* path
     errno = snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part ? ENAMETOOLONG
             : stat(path, &info) == 0 && S_ISDIR(info.st_mode)                ? EISDIR
                                                                              : 0;
-    const int file = errno == 0 ? open(part, O_WRONLY | O_CREAT | O_CLOEXEC, 0666) : -1;
+    const int file = errno == 0 ? files_create_part(part, path) : -1;
     problem = errno;
     good = file >= 0;
     if (good) close(file), unlink(part);
@@ -137,12 +168,15 @@ void files_save(const team* team, const char* path, const void* header, size_t h
   char part[PATH_MAX];
   snprintf(part, sizeof part, "%s.part", path);
   char* const buffer = plane_buffer(team, slabs, count);
-  const int file = open(part, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  int file = team->rank == 0 ? files_create_part(part, path) : -1;
+  int problem = errno;
+  team_agree(team, team->rank != 0 || file >= 0, TEAM_WRONG, "cannot make %s: %s", part, strerror(problem));
+  if (team->rank != 0) file = files_open_part(part);
   bool good = file >= 0 && ftruncate(file, (off_t)(header_bytes + files_bytes(slabs, count))) == 0;
   if (team->rank == 0) good = good && files_write(file, header, header_bytes, 0);
   good = good && each_plane(file, header_bytes, slabs, count, buffer, write_planes);
   good = good && fsync(file) == 0; /* a disk may be full only now */
-  int problem = errno;
+  problem = errno;
   if (file >= 0 && close(file) != 0 && good) good = false, problem = errno;
   free(buffer);
   if (team_max(team, !good) != 0 && team->rank == 0 && file >= 0) unlink(part);
@@ -222,6 +256,7 @@ int npy_open(const team* team, const char* option, const char* path, const char*
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   team_agree(team, file >= 0, TEAM_BAD_INPUT, "cannot read %s %s: %s", option, path, strerror(errno));
   bool good = files_read(file, start, sizeof start, 0) && memcmp(start, "\x93NUMPY", 6) == 0;
+  good = good && start[6] >= 1 && start[6] <= 3 && start[7] == 0;
   const int wide = start[6] > 1; /* from version 2 on the length has four bytes */
   const size_t from = wide ? 12 : 10;
   const size_t length = wide ? start[8] | start[9] << 8 | (size_t)start[10] << 16 : start[8] | (size_t)start[9] << 8;
@@ -238,7 +273,7 @@ int npy_open(const team* team, const char* option, const char* path, const char*
   int found = 0;
   for (char* end; found <= dims; found++, at = end + strspn(end, ", ")) {
     const long long extent = strtoll(at, &end, 10);
-    if (end == at) break;
+    if (end == at || extent < 0) break;
     if (found < dims) shape[found] = extent;
   }
   team_agree(team, found == dims, TEAM_BAD_INPUT, "%s %s does not have %d dimension%s", option, path, dims,

@@ -3,11 +3,14 @@
  *
  * A file gets its name when it is complete and on the disk; until then it is NAME.part, so that what fails leaves an
  * older file of that name as it was. Fields are copied through a private buffer: the system never sees shared memory.
- * Collective: all functions but files_read, files_write, files_write_planes and npy_header. */
+ * Where other users may make files, too, as in /tmp, their links are not followed, and no file of theirs is taken for
+ * one of this user.
+ * Collective: all functions but files_read, files_write, files_write_planes, those of one process, and npy_header. */
 #ifndef APPS_COMMON_FILES_H
 #define APPS_COMMON_FILES_H
 
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 #include "team.h"
@@ -27,6 +30,19 @@ bool files_write(int file, const void* data, size_t bytes, off_t to);
 
 /* The planes that this rank has, into a file whose field begins at `at`. */
 bool files_write_planes(int file, const slab* slab, off_t at);
+
+/* Of one process: makes the new file `part`, which will be renamed to `path`, and gives it the mode that this user's
+ * `path` has; -1: with errno. */
+int files_create_part(const char* part, const char* path);
+
+/* Opens what files_create_part has made in another process. */
+int files_open_part(const char* part);
+
+/* As fopen with "w", for a name that a user gives. */
+FILE* files_fopen(const char* path);
+
+/* Whether `path` is a link of a user other than this one and root; sets errno. */
+bool files_is_foreign_link(const char* path);
 
 /* Ends the program with a message unless a file of this name can be made: before hours of computing. NULL is fine. */
 void files_check_writable(const team* team, const char* option, const char* path);

@@ -114,7 +114,7 @@ static bool report(const tiled* t, const tiled_answer* answer) {
   const bool to_output = t->json != NULL && strcmp(t->json, "-") == 0;
   if (!to_output) print_text(t, answer);
   if (t->json == NULL) return true;
-  FILE* const to = to_output ? stdout : fopen(t->json, "we");
+  FILE* const to = to_output ? stdout : files_fopen(t->json);
   if (to == NULL) return false;
   print_json(t, answer, to);
   return to_output || fclose(to) == 0;

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "files.h"
+
 enum { KEY = 256, LINE = KEY + 32, TRIALS = 3 };
 
 tile tiles_option(const team* team, const char* text, int dimensions) {
@@ -72,7 +74,8 @@ static void remember(const char* key, tile best) {
   char name[PATH_MAX], part[PATH_MAX + 16], line[LINE];
   if (!file_name(name, true)) return;
   snprintf(part, sizeof part, "%s.%d", name, (int)getpid());
-  FILE* const to = fopen(part, "we");
+  const int made = files_create_part(part, name);
+  FILE* const to = made >= 0 ? fdopen(made, "w") : NULL;
   if (to == NULL) return;
   FILE* const from = fopen(name, "re");
   tile other;

@@ -104,6 +104,7 @@ static bool look_at_file(volume* v, hid_t file) {
 
 /* Returns what is wrong, or NULL. */
 static const char* make_file(volume* v, const char* path, bool restart) {
+  if (files_is_foreign_link(path)) return "it is a link of another user, which is not followed";
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* it would print a stack of calls */
   const bool goes_on = restart && access(path, F_OK) == 0;
   const hid_t file =
@@ -183,7 +184,8 @@ static bool write_xmf(const volume* v) {
   char path[PATH_MAX], part[PATH_MAX];
   path_of(v, "xmf", path);
   path_of(v, "xmf.part", part);
-  FILE* const to = fopen(part, "we");
+  const int made = files_create_part(part, path);
+  FILE* const to = made >= 0 ? fdopen(made, "w") : NULL;
   if (to == NULL) return false;
   fprintf(to,
           "<?xml version=\"1.0\"?>\n<Xdmf Version=\"3.0\">\n  <Domain>\n"

@@ -26,7 +26,7 @@ std::string escaped(const std::string& text) {
 
 class picture {
  public:
-  picture(const char* path, double wide, double high) : file_(std::fopen(path, "we")) {
+  picture(const char* path, double wide, double high) : file_(files_fopen(path)) {
     if (file_ == nullptr) return;
     std::fprintf(file_,
                  "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %g %g\" font-family=\"sans-serif\" "

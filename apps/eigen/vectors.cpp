@@ -1,7 +1,6 @@
 // --vectors: eigenvectors as an array for numpy.load, of which each rank writes its elements.
 #include "vectors.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -25,11 +24,11 @@ void save_vectors(const team& team, const char* path, const char* kind, int64_t 
   bool good = true;
   int file = -1;
   if (team.rank == 0) {
-    file = open(whole.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    file = files_create_part(whole.c_str(), path);
     good = file >= 0 && files_write(file, header, sizeof header, 0);
   }
   require(team, good, whole);
-  if (team.rank != 0) file = open(whole.c_str(), O_WRONLY | O_CLOEXEC);
+  if (team.rank != 0) file = files_open_part(whole.c_str());
   good = file >= 0;
   const auto element = static_cast<int64_t>(kind[2] == '8' ? 8 : 16);
   for (size_t k = 0; good && k < parts.size(); ++k)

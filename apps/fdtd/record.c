@@ -32,7 +32,8 @@ static void open_film(fdtd* f) {
     const int64_t shape[3] = {frames(f), f->size[2], f->size[0]};
     unsigned char header[NPY_HEADER];
     npy_header(header, "<f8", shape, 3);
-    const int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (f->restart == NULL ? O_TRUNC : 0), 0666);
+    const int how = O_WRONLY | O_CREAT | O_CLOEXEC | (f->restart == NULL ? O_TRUNC : 0);
+    const int file = files_is_foreign_link(path) ? -1 : open(path, how, 0666);
     good = file >= 0 && files_write(file, header, sizeof header, 0) &&
            ftruncate(file, (off_t)(sizeof header + (size_t)frames(f) * frame_bytes(f))) == 0;
     if (file >= 0) close(file);
@@ -186,7 +187,7 @@ static bool write_wav(const char* path, const double samples[], int count, doubl
   } header = {"RIFF", 36 + bytes, "WAVE", "fmt ", 16, 3, 1, hertz, 4 * hertz, 4, 32, "data", bytes};
   double most = 1e-300;
   for (int i = 0; i < count; i++) most = fmax(most, fabs(samples[i]));
-  FILE* file = fopen(path, "wb");
+  FILE* file = files_fopen(path);
   if (file == NULL) return false;
   bool good = fwrite(&header, sizeof header, 1, file) == 1;
   for (int i = 0; good && i < count; i++) {
@@ -197,7 +198,7 @@ static bool write_wav(const char* path, const double samples[], int count, doubl
 }
 
 static bool write_csv(const fdtd* f, const char* path, const double* samples) {
-  FILE* file = fopen(path, "w");
+  FILE* file = files_fopen(path);
   if (file == NULL) return false;
   const double dt = f->courant * f->spacing / f->speed;
   fprintf(file, "time_s");

@@ -36,7 +36,8 @@ __version__ = "0.2.0"  # that of the library, which is compared at the start
 FIRST = ("job", "turns", "arrays", "parallel", "collectives", "whole", "fourier")
 MODULES = (*FIRST, "tasks", "files", "linear", "solvers", "mpi")
 OTHER_NAMES = dict.fromkeys(("from_file", "open", "memmap"), "hiroba.load(path)")  # that programs may try
-OTHER = ("commands", "compiler", "devices", "notebook", "preload", "report")  # parts of the package that start no job
+# Parts of the package that start no job.
+OTHER = ("commands", "compiler", "devices", "notebook", "own_files", "preload", "report")
 
 starting = _thread.RLock()
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from hiroba import boxes
+from hiroba import boxes, own_files
 from hiroba.arrays import Array, zeros
 from hiroba.collectives import allreduce, on_rank, same_on_all
 from hiroba.job import rank, size
@@ -70,6 +70,9 @@ def path_of(path: str | os.PathLike[str], call: str) -> pathlib.Path:
 def header(file: pathlib.Path) -> tuple[Any, ...]:
     with file.open("rb") as opened:
         shape, fortran, dtype = READERS[read_version(opened, file)](opened)
+        # True is an int for NumPy.
+        if type(shape) is not tuple or any(type(extent) is not int or extent < 0 for extent in shape):
+            raise ValueError(f"{file} has shape {shape} in its header, which is none")
         if dtype.hasobject:
             raise TypeError(f"{file} has Python objects (type {dtype}); a shared array has none")
         needs, has = opened.tell() + math.prod(shape) * dtype.itemsize, file.stat().st_size
@@ -132,8 +135,8 @@ def save(path: str | os.PathLike[str], array: Array, dataset: str = "data") -> N
     if file.suffix == ZARR:
         return save_zarr(file, array)
     part = file.with_name(file.name + ".part")
-    offset = on_rank(0, lambda: begin(part, array))
-    with part.open("r+b") as opened:
+    offset = on_rank(0, lambda: begin(part, file, array))
+    with own_files.reopen(part) as opened:
         for at, run in runs(array):
             write(opened.fileno(), run, offset + at)
     barrier()
@@ -143,10 +146,10 @@ def save(path: str | os.PathLike[str], array: Array, dataset: str = "data") -> N
     return None
 
 
-def begin(file: pathlib.Path, array: Array) -> int:
-    """Writes the header, and gives the file its length; returns where the elements begin."""
+def begin(part: pathlib.Path, file: pathlib.Path, array: Array) -> int:
+    """Writes the header, and gives the part its length; returns where the elements begin."""
     about = {"descr": np.lib.format.dtype_to_descr(array.dtype), "fortran_order": False, "shape": array.shape}
-    with file.open("wb") as opened:
+    with own_files.create(part, file, own_files.SHARED) as opened:
         write_header(opened, about)
         offset = opened.tell()
         opened.truncate(offset + array.nbytes)
@@ -203,6 +206,7 @@ def save_hdf5(file: pathlib.Path, array: Array, dataset: str) -> None:
     import h5py
 
     def begin_dataset() -> None:
+        own_files.refuse_links_of_others(file)
         with h5py.File(file, "a") as opened:
             opened.pop(dataset, None)
             opened.create_dataset(dataset, array.shape, array.dtype)
@@ -229,6 +233,7 @@ def save_zarr(file: pathlib.Path, array: Array) -> None:
     import zarr
 
     def create() -> None:
+        own_files.refuse_links_of_others(file)
         zarr.create_array(file, shape=array.shape, dtype=array.dtype, overwrite=True)
 
     on_rank(0, create)

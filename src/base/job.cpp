@@ -6,29 +6,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
+#include <charconv>
 #include <cstring>
 
 #include "base/limits.hpp"
-#include "base/machine/node_memory.hpp"
+#include "base/backing/node_memory.hpp"
+#include "base/secure.hpp"
+#include "base/text.hpp"
 #include "base/wait.hpp"
 
 namespace hiroba {
 
-namespace {
-
-// The transport has 2 MiB for the job and 1 MiB per rank after the rank slots; the file is sparse.
-size_t board_bytes(int nranks) {
-  return Board::transport_offset(nranks) + (size_t{2 + static_cast<unsigned>(nranks)} << 20);
-}
-
-}  // namespace
-
 Status memory_file(const char* name, size_t bytes, int& fd) {
-  fd = memfd_create(name, 0);
-  if (fd < 0) return Status::error("cannot create a memory file (%s)", explain_error(errno).c_str());
+  fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (fd < 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) != 0)
+    return Status::error("cannot create a memory file (%s)", explain_error(errno).c_str());
   return size_file(fd, bytes, "a memory file");
 }
 
@@ -38,15 +32,16 @@ Status node_memory(int& fd) {
 }
 
 Status create_board(int nranks, int nnodes, int& fd) {
-  HIROBA_TRY(memory_file("hiroba-board", board_bytes(nranks), fd));
+  HIROBA_TRY(memory_file("hiroba-board", Board::bytes(nranks), fd));
   Job job;
   job.nranks = nranks, job.board_fd = fd;
   Board* board = nullptr;
   HIROBA_TRY(map_board(job, board));
   board->nranks = nranks;
   board->nnodes = nnodes;
+  board->maker = getpid();
   board->magic = Board::magic_value;
-  munmap(board, board_bytes(nranks));
+  munmap(board, Board::bytes(nranks));
   return {};
 }
 
@@ -107,35 +102,99 @@ std::string Job::to_environment(int r) const {
   return text;
 }
 
-bool Job::in_environment() { return std::getenv("HIROBA_JOB") != nullptr; }
+bool Job::in_environment() { return trusted_variable("HIROBA_JOB") != nullptr; }
+
+namespace {
+
+// Reads numbers that colons separate; false if there is anything else.
+bool read_numbers(std::string_view text, std::vector<int>& out) {
+  for (const char *at = text.data(), *const end = at + text.size();; ++at) {
+    const auto [next, failed] = std::from_chars(at, end, out.emplace_back());
+    if (failed != std::errc()) return false;
+    if (next == end) return true;
+    if (*next != ':') return false;
+    at = next;
+  }
+}
+
+bool fits(const Job& job) {
+  return job.nranks >= 1 && job.nranks <= most_ranks_of_job && job.rank >= 0 && job.rank < job.nranks &&
+         job.nnodes >= 1 && job.nnodes <= job.nranks && job.cpus >= 1 &&
+         static_cast<int>(job.node_fds.size()) == job.nnodes;
+}
+
+bool has_files(const Job& job) {
+  if (!is_memory_file(job.board_fd, Board::bytes(job.nranks))) return false;
+  if (!std::all_of(job.node_fds.begin(), job.node_fds.end(), is_node_memory)) return false;
+  Board* board = nullptr;
+  if (!map_board_to_read(job.board_fd, board).ok()) return false;
+  const bool same = board->nranks == job.nranks && board->nnodes == job.nnodes;
+  munmap(board, Board::bytes(job.nranks));
+  return same;
+}
+
+}  // namespace
 
 Status Job::from_environment(Job& out) {
-  const char* text = std::getenv("HIROBA_JOB");
+  const char* text = trusted_variable("HIROBA_JOB");
   if (text == nullptr) return create(1, 1, out);
   out = Job{};
   out.launched = true;
-  int used = 0;
-  const bool head =
-      std::sscanf(text, "%d:%d:%d:%d:%d%n", &out.rank, &out.nranks, &out.nnodes, &out.cpus, &out.board_fd, &used) == 5;
-  for (const char* rest = text + used; head && *rest == ':';) {
-    char* end = nullptr;
-    out.node_fds.push_back(static_cast<int>(std::strtol(rest + 1, &end, 10)));
-    rest = end;
+  std::vector<int> numbers;
+  constexpr size_t head = 5;
+  const bool good = read_numbers(text, numbers) && numbers.size() > head;
+  if (good) {
+    out.rank = numbers[0], out.nranks = numbers[1], out.nnodes = numbers[2], out.cpus = numbers[3];
+    out.board_fd = numbers[4];
+    out.node_fds.assign(numbers.begin() + head, numbers.end());
   }
-  if (!head || static_cast<int>(out.node_fds.size()) != out.nnodes)
+  if (!good || !fits(out))
     return Status::error("HIROBA_JOB='%s' is damaged; it is set by hirobarun and must reach the program as it is",
-                         text);
-  struct stat info;
-  if (fstat(out.board_fd, &info) != 0)
+                         printable(text).c_str());
+  if (!has_files(out))
     return Status::error(
-        "the descriptors that hirobarun opened are closed: does a wrapper script between hirobarun and the program "
-        "close them, or was HIROBA_JOB copied from another job?");
+        "the descriptors of HIROBA_JOB='%s' are no files of this job: does a wrapper script between hirobarun and the "
+        "program close them, or was HIROBA_JOB copied from another job? (a program that a rank starts is no rank: "
+        "remove HIROBA_JOB from its environment)",
+        text);
   out.place_evenly();
   return {};
 }
 
+void Job::share_files(bool with_children) const {
+  const int flags = with_children ? 0 : FD_CLOEXEC;
+  if (board_fd >= 0) fcntl(board_fd, F_SETFD, flags);
+  for (const int fd : node_fds)
+    if (fd >= 0) fcntl(fd, F_SETFD, flags);
+}
+
+bool is_memory_file(int fd, size_t bytes) {
+  struct stat info = {};
+  const int seals = fcntl(fd, F_GET_SEALS);
+  return seals >= 0 && (seals & F_SEAL_SHRINK) != 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
+         static_cast<uint64_t>(info.st_size) >= bytes;
+}
+
+Status map_board_to_read(int fd, Board*& out) {
+  if (!is_memory_file(fd, sizeof(Board))) return Status::error("it is no board of this version of Hiroba");
+  struct {
+    uint64_t magic;
+    int32_t nranks, nnodes;
+  } head = {};
+  if (pread(fd, &head, sizeof head, 0) != sizeof head || head.magic != Board::magic_value)
+    return Status::error("it is of another version of Hiroba");
+  if (head.nranks < 1 || head.nranks > most_ranks_of_job || head.nnodes < 1 || head.nnodes > head.nranks)
+    return Status::error("its board has %d ranks on %d nodes, and is damaged", head.nranks, head.nnodes);
+  if (!is_memory_file(fd, Board::bytes(head.nranks)))
+    return Status::error("its board has %d ranks, which do not fit into it: it is damaged", head.nranks);
+  void* const at = mmap(nullptr, Board::bytes(head.nranks), PROT_READ, MAP_SHARED, fd, 0);
+  if (at == MAP_FAILED) return Status::error("its board cannot be mapped (%s)", explain_error(errno).c_str());
+  out = static_cast<Board*>(at);
+  return {};
+}
+
 Status map_board(const Job& job, Board*& out) {
-  void* at = mmap(nullptr, board_bytes(job.nranks), PROT_READ | PROT_WRITE, MAP_SHARED, job.board_fd, 0);
+  void* at = mmap(nullptr, Board::bytes(job.nranks), PROT_READ | PROT_WRITE, MAP_SHARED, job.board_fd, 0);
   if (at == MAP_FAILED) return Status::error("cannot map the job's board (%s)", explain_error(errno).c_str());
   out = static_cast<Board*>(at);
   return {};

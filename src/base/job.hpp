@@ -68,17 +68,22 @@ class BlockedOnBoard {
 };
 
 struct Board {
-  static constexpr uint64_t magic_value = 0x3661626f72696822;  // changes with the layout
+  static constexpr uint64_t magic_value = 0x3761626f72696822;  // changes with the layout
   std::atomic<uint64_t> magic;
   int32_t nranks, nnodes;
   // The rank that reports the error which ends the job sets it: reported | the job's exit status.
   static constexpr uint32_t reported = 0x100;
   std::atomic<uint32_t> aborting;
+  int32_t maker;  // the process that has made the board: hirobarun, or a rank
   // RankBoard[nranks], then the transport's part, page-aligned
 
   RankBoard& rank(int r) { return reinterpret_cast<RankBoard*>(reinterpret_cast<char*>(this) + 4096)[r]; }
   static size_t transport_offset(int nranks) {
     return 4096 + (sizeof(RankBoard) * static_cast<size_t>(nranks) + 4095) / 4096 * 4096;
+  }
+  // The transport has 2 MiB for the job and 1 MiB per rank; the file is sparse.
+  static size_t bytes(int nranks) {
+    return transport_offset(nranks) + (size_t{2 + static_cast<unsigned>(nranks)} << 20);
   }
 };
 
@@ -103,29 +108,40 @@ struct Job {
   void place_evenly();
   void place(const std::vector<int>& ranks_per_node);
 
-  // Creates the memory files for a job (fills board_fd and node_fds; the descriptors are inherited by children) and
-  // writes the head of the board.
+  // Creates the memory files for a job (fills board_fd and node_fds) and writes the head of the board.
   static Status create(int nranks, int nnodes, Job& out);
 
   // Returns the value of HIROBA_JOB for one rank.
   std::string to_environment(int rank) const;
 
+  // Lets the program inherit the descriptors that this process executes as a rank, or no child at all.
+  void share_files(bool with_children) const;
+
   // Returns whether HIROBA_JOB is set.
   static bool in_environment();
-  // Reads HIROBA_JOB; without it, creates a job of one rank.
+  // Reads HIROBA_JOB, and refuses what is none: numbers that do not fit together, and descriptors that are no memory
+  // files of a job of this size; without it, creates a job of one rank.
   static Status from_environment(Job& out);
 
  private:
   std::vector<int> node_of_rank_ = {0}, first_ranks_ = {0, 1};
 };
 
-// Creates an anonymous memory file; children inherit it.
+// The most ranks of a job.
+inline constexpr int most_ranks_of_job = 65536;
+
+// Creates an anonymous memory file, which programs that this process executes do not inherit, and which nobody can make
+// smaller: so who has mapped it, and has seen its size, may read it whatever others do.
 Status memory_file(const char* name, size_t bytes, int& fd);
-// Creates the memory file of a node, without bytes; children inherit it.
+// Creates the memory file of a node, without bytes.
 Status node_memory(int& fd);
 
 // Creates a board's memory file and writes the head of the board.
 Status create_board(int nranks, int nnodes, int& fd);
+// Returns whether a descriptor is a memory file that memory_file() may have made, with this many bytes.
+bool is_memory_file(int fd, size_t bytes);
+// Maps a board to read, of a process that may be anybody's: its numbers fit together, and into the file.
+Status map_board_to_read(int fd, Board*& out);
 // Maps the whole board; it stays mapped while the process lives.
 Status map_board(const Job& job, Board*& out);
 

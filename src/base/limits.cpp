@@ -1,6 +1,7 @@
 #include "base/limits.hpp"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -64,7 +65,14 @@ Status size_file(int fd, uint64_t bytes, const char* what) {
   if (const rlim_t most = limit_of(RLIMIT_FSIZE); bytes > most)
     return Status::error("cannot size %s to %s: ulimit -f is %s; set it to unlimited (shared memory is in files)", what,
                          show_bytes(bytes).c_str(), show_bytes(most).c_str());
-  if (ftruncate(fd, static_cast<off_t>(bytes)) == 0) return {};
+  const auto is_enough = [fd, bytes] {
+    struct stat info = {};
+    return fstat(fd, &info) == 0 && static_cast<uint64_t>(info.st_size) >= bytes;
+  };
+  if (is_enough() || ftruncate(fd, static_cast<off_t>(bytes)) == 0) return {};
+  const int error = errno;
+  if (is_enough()) return {};  // another process has made it larger, and it must not shrink
+  errno = error;
   return Status::error("cannot size %s to %s (%s)", what, show_bytes(bytes).c_str(), explain_error(errno).c_str());
 }
 

@@ -19,7 +19,8 @@ uint64_t address_limit();
 // Returns ulimit -l as text: "64 KiB", "unlimited".
 std::string locked_memory_limit();
 
-// Calls ftruncate. Beyond `ulimit -f` it returns an error instead of a signal that ends the process without a message.
+// Makes a file at least as large. Beyond `ulimit -f` it returns an error instead of a signal that ends the process
+// without a message.
 Status size_file(int fd, uint64_t bytes, const char* what);
 
 }  // namespace hiroba

@@ -146,4 +146,30 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
   return best;
 }
 
+namespace {
+
+// Returns the bytes of the character that begins the text; 0 if it is no character, or one that controls a terminal.
+size_t shown_bytes(std::string_view text) {
+  const auto byte = [text](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned first = byte(0);
+  if (first < 0x80) return first >= ' ' && first != 0x7f ? 1 : 0;
+  const size_t bytes = first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+  if (bytes > text.size()) return 0;
+  for (size_t i = 1; i < bytes; ++i)
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  return first == 0xc2 && byte(1) < 0xa0 ? 0 : bytes;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  std::string out;
+  for (size_t bytes; !text.empty(); text.remove_prefix(std::max<size_t>(1, bytes))) {
+    bytes = shown_bytes(text);
+    if (bytes == 0) out += '?';
+    else out += text.substr(0, bytes);
+  }
+  return out;
+}
+
 }  // namespace hiroba

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/shown.hpp"
+
 namespace hiroba {
 
 // Parses "64M", "1.5G", "4096", "2T" (powers of 1024, case ignored, optional "B" or "iB"); nullopt if malformed.
@@ -24,5 +26,9 @@ std::string show_bytes(uint64_t bytes);
 
 // Returns the word in `known` with the smallest edit distance to `word`, or "" if none is near enough to be meant.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> known);
+
+// Returns text of files and of other processes for a terminal: characters that control it, and bytes that are no UTF-8,
+// become '?'.
+[[HIROBA_SHOWN]] std::string printable(std::string_view text);
 
 }  // namespace hiroba

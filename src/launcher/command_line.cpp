@@ -6,8 +6,10 @@
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <set>
 
+#include "base/job.hpp"
 #include "base/tables/launchers.hpp"
 #include "base/tables/options.hpp"
 #include "base/tables/wires.hpp"
@@ -18,7 +20,7 @@ namespace hiroba {
 namespace {
 
 constexpr int usage_error = 2;
-constexpr long most_ranks = 65536;
+constexpr long most_ranks = most_ranks_of_job;
 constexpr size_t help_column = 28, help_width = 110;
 
 constexpr const char* runtime_group =
@@ -225,6 +227,12 @@ Status whole_number(const char* name, const std::string& text, long least, long 
   return {};
 }
 
+// The name becomes a word of ssh, which would take it for an option, and of mpirun.
+bool is_host_name(const std::string& name) {
+  const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || std::strchr(".-_@%[]", c) != nullptr; };
+  return name[0] != '-' && std::all_of(name.begin(), name.end(), fits);
+}
+
 // Distributes ranks over hosts, from "a,b:2" and -n.
 Status check_hosts(const Words& words, Launch& out) {
   std::vector<std::string> counts;
@@ -233,6 +241,11 @@ Status check_hosts(const Words& words, Launch& out) {
     const std::string entry = words.hosts.substr(at, end - at);
     const size_t colon = std::min(entry.find(':'), entry.size());
     if (colon == 0) return Status::error("option --hosts: '%s' has an empty name", words.hosts.c_str());
+    if (!is_host_name(entry.substr(0, colon)))
+      return Status::error(
+          "option --hosts: '%s' is no name of a host: it begins with '-', or has other characters than "
+          "letters, digits and . - _ @ %% [ ]",
+          entry.substr(0, colon).c_str());
     out.hosts.push_back({entry.substr(0, colon), 0});
     counts.push_back(colon == entry.size() ? "" : entry.substr(colon + 1));
     at = end + 1;

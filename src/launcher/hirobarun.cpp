@@ -6,6 +6,7 @@
 
 #include <cstdio>
 
+#include "base/secure.hpp"
 #include "base/thread.hpp"
 #include "launcher/capacity.hpp"
 #include "launcher/command_line.hpp"
@@ -88,6 +89,8 @@ int launch(Launch wish) {
 
 int main(int argc, char** argv) {
   hiroba::open_standard_descriptors(O_RDWR);
+  if (const hiroba::Status refused = hiroba::refuse_more_rights(); !refused.ok())
+    return std::fprintf(stderr, "hirobarun: %s\n", refused.message().c_str()), hiroba::cannot_start;
   hiroba::Launch wish;
   const std::optional<int> end = hiroba::parse_command_line(argc, argv, wish);
   return end ? *end : hiroba::launch(wish);

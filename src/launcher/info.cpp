@@ -12,10 +12,10 @@
 
 #include "base/limits.hpp"
 #include "base/machine/host.hpp"
+#include "base/backing/node_memory.hpp"
 #include "base/machine/numa.hpp"
 #include "base/machine/numa_calls.hpp"
 #include "base/machine/proc.hpp"
-#include "base/machine/node_memory.hpp"
 #include "base/tables/options.hpp"
 #include "base/text.hpp"
 #include "device/device.hpp"
@@ -55,8 +55,7 @@ std::string describe_machine() {
          line("cores", format("%d, with %d hardware threads", machine.cores(), machine.hardware_threads())) +
          line("NUMA nodes", format("%d", machine.numa_nodes())) +
          line("memory", format("%s, %s free", show_bytes(memory.total).c_str(), show_bytes(memory.available).c_str())) +
-         line("huge pages", describe_huge_pages()) +
-         line("TCP congestion control", describe_tcp());
+         line("huge pages", describe_huge_pages()) + line("TCP congestion control", describe_tcp());
 }
 
 std::string describe_tracking() {
@@ -186,6 +185,8 @@ Status describe_memory_of(const std::string& process, std::string& out) {
         "info --memory: there is no process %s that you may look at; give the number of a rank's process, as ps shows "
         "it",
         process.c_str());
+  if (!is_own_process(pid))
+    return Status::error("info --memory: process %d is of another user, who alone may look at it", pid);
   const std::vector<Mapping> mappings = shared_mappings(process);
   if (mappings.empty())
     return Status::error("info --memory: process %d has no shared arrays: is it a rank of a job of Hiroba?", pid);

@@ -96,6 +96,7 @@ void preload_for_python(const std::vector<std::string>& files) {
     if (!bound.ok()) give_up(report, rank, 0, bound.message().c_str());
     use_places(places);
   }
+  job.share_files(true);
   setenv("HIROBA_JOB", job.to_environment(rank).c_str(), 1);
   preload_for_python(files_named(launch.program[0]));
   execute(launch.program);

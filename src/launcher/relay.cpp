@@ -17,6 +17,7 @@
 #include <cstring>
 
 #include "base/limits.hpp"
+#include "base/secure.hpp"
 #include "base/tables/launchers.hpp"
 #include "base/tables/options.hpp"
 #include "base/tables/wires.hpp"
@@ -63,7 +64,7 @@ std::string mpirun_of(const Mpi& mpi) { return mpi.launcher[in_path(mpi.launcher
 
 // Chooses the MPI of a transport that uses one, in this installation. `mpi` is the requested one, or null.
 Status choose_mpi_below(const WireKind& kind, const Mpi*& mpi) {
-  const char* const given = std::getenv("HIROBA_PLUGINS");
+  const char* const given = trusted_variable("HIROBA_PLUGINS");
   const std::string folder = given == nullptr ? library_folder() : given;
   const Mpi* found = nullptr;
   for (const char* const name : kind.mpis) {

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "base/debug/peek.hpp"
 #include "base/limits.hpp"
 #include "base/log.hpp"
 #include "base/machine/numa.hpp"
@@ -171,6 +172,7 @@ Status join(MemoryParts& p, const Options& options, const std::function<Status(T
   const KeptSignals kept;
   HIROBA_TRY(make_transport(options, p.job, p.transport));
   const Job& job = p.job;
+  job.share_files(false);  // what this rank starts is no rank
   HIROBA_TRY(map_board(job, p.board));
   set_reporter(job.rank, &p.board->aborting);
   p.layout.space = used_space(options.bytes("space"));
@@ -258,6 +260,7 @@ Status Memory::start(const Options& options, const char* call,
   HIROBA_TRY(with_limit(*memory->parts_, options, join(*memory->parts_, options, listen)));
   install_fault_handler(*memory->parts_);
   HIROBA_TRY(memory->parts_->collective.barriers().all(call, at_startup));
+  if (memory->job().launched) let_only_below_peek(memory->parts_->board->maker);
   out = std::move(memory);
   return {};
 }
@@ -281,6 +284,7 @@ Status Memory::stop(const char* call) {
   HIROBA_TRY(p.collective.stop());
   p.board->rank(p.job.rank).phase = Phase::finished;
   p.transport->stop();
+  let_only_below_peek(0);
   return {};
 }
 

@@ -15,6 +15,7 @@
 #include "base/debugger.hpp"
 #include "base/ending.hpp"
 #include "base/log.hpp"
+#include "base/secure.hpp"
 #include "base/tables/launchers.hpp"
 #include "base/tables/phrases.hpp"
 #include "base/thread.hpp"
@@ -108,6 +109,7 @@ void start_process(const char* call, std::span<Model* const> models) {
   Process& p = process();
   if (p.memory != nullptr) end_job(1, "%s called twice", call);
   if (p.ended) end_job(1, "%s after %s; a job starts once", call, phrases().end);
+  require(refuse_more_rights());
   introduce();
   Options options;
   require(Options::from_environment(options));

@@ -13,6 +13,7 @@
 #include <limits>
 
 #include "base/limits.hpp"
+#include "base/text.hpp"
 
 namespace hiroba {
 
@@ -122,16 +123,33 @@ Status MarketFile::words_of_header(std::string_view line, Header& out) const {
   }
   if (words.size() != 5 || words[1] != "matrix" || words[2] != "coordinate")
     return error(0, "a sparse matrix begins with \"%%MatrixMarket matrix coordinate FIELD SYMMETRY\", and this is: " +
-                        text.substr(0, 80));
+                        printable(text.substr(0, 80)));
   if (words[3] == "real" || words[3] == "integer" || words[3] == "double") out.field = Field::real;
   else if (words[3] == "complex") out.field = Field::complex;
   else if (words[3] == "pattern") out.field = Field::pattern;
-  else return error(0, "field " + words[3] + "; it is real, integer, complex or pattern");
+  else return error(0, "field " + printable(words[3].substr(0, 40)) + "; it is real, integer, complex or pattern");
   if (words[4] == "general") out.symmetry = Symmetry::none;
   else if (words[4] == "symmetric") out.symmetry = Symmetry::symmetric;
   else if (words[4] == "hermitian") out.symmetry = Symmetry::hermitian;
   else if (words[4] == "skew-symmetric") out.symmetry = Symmetry::skew;
-  else return error(0, "symmetry " + words[4] + "; it is general, symmetric, hermitian or skew-symmetric");
+  else
+    return error(0, "symmetry " + printable(words[4].substr(0, 40)) +
+                        "; it is general, symmetric, hermitian or skew-symmetric");
+  return {};
+}
+
+// Memory is taken by these numbers, before the entries are read.
+Status MarketFile::check_size(const Header& header, size_t at) const {
+  constexpr size_t shortest_entry = 4, rows_of_a_byte = 64, always = 1 << 20;
+  const size_t bytes = text_.size(), entries = bytes / shortest_entry + 1, rows = always + rows_of_a_byte * bytes;
+  if (static_cast<size_t>(header.entries) > entries)
+    return error(at, format("%ld entries do not fit into a file of %zu bytes: it is truncated, or damaged",
+                            header.entries, bytes));
+  if (static_cast<size_t>(header.rows) > rows)
+    return error(at,
+                 format("%ld rows in a file of %zu bytes, which may have %zu (%zu, and %zu for each byte): a matrix "
+                        "whose rows are nearly all empty is taken for damaged",
+                        header.rows, bytes, rows, always, rows_of_a_byte));
   return {};
 }
 
@@ -153,6 +171,7 @@ Status MarketFile::read_header(Header& out) {
     if (!line.too_large.empty()) return error(line.begin, line.too_large + " is more than any matrix has");
     if (out.rows < 1 || columns < 1 || out.entries < 0)
       return error(line.begin, "rows and columns are at least 1, and entries at least 0");
+    HIROBA_TRY(check_size(out, line.begin));
     if (out.rows != columns)
       return error(line.begin,
                    format("the matrix has %ld rows and %ld columns; operators are square", out.rows, columns));
@@ -193,7 +212,7 @@ Status MarketFile::read_entry(const Header& header, Line& line, MatrixEntry<T>& 
     const bool binary = std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 9; });
     return error(line.begin,
                  format("expected \"%s\"%s%s", form, binary ? "; the file is binary from here on" : ", and this is: ",
-                        binary ? "" : std::string(text).c_str()) +
+                        binary ? "" : printable(text).c_str()) +
                      (line.end == text_.size() ? "; the file ends here: it is truncated" : ""));
   }
   if (!line.too_large.empty())

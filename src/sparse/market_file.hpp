@@ -37,6 +37,7 @@ class MarketFile {
 
  private:
   struct Line;
+  Status check_size(const Header& header, size_t at) const;
   Status words_of_header(std::string_view line, Header& out) const;
   template <typename T>
   Status read_entry(const Header& header, Line& line, MatrixEntry<T>& out) const;

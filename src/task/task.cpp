@@ -1,10 +1,10 @@
 #include "task/task.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <utility>
 
+#include "base/files/own_file.hpp"
 #include "base/limits.hpp"
 #include "base/log.hpp"
 #include "task/check/name_check.hpp"
@@ -142,11 +142,8 @@ std::string name_section(const Memory& memory, const TaskSection& section) {
 }
 
 Status append(const std::string& file, int rank, const std::string& text) {
-  FILE* const out = std::fopen(file.c_str(), rank == 0 ? "w" : "a");
-  bool written = out != nullptr && std::fputs(text.c_str(), out) >= 0;
-  if (out != nullptr) written = std::fclose(out) == 0 && written;
-  if (written) return {};
-  return Status::error("option task-graph: cannot write %s (%s)", file.c_str(), explain_error(errno).c_str());
+  const Status written = rank == 0 ? write_whole_file(file, shared_mode, text) : append_to_own_file(file, text);
+  return written.ok() ? written : Status::error("option task-graph: %s", written.message().c_str());
 }
 
 // The ranks write one after the other.

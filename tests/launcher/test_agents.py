@@ -107,6 +107,22 @@ class Reach(Agents):
         said = self.ends(self.reach("sh -c 'sleep 4; echo end; exit 7'", "3"), 3.5, 6)
         self.assertEqual((said, self.started[0].returncode), ("end\n", 7))
 
+    def test_names_of_folders_are_no_commands(self) -> None:
+        """The program's path and that of guard go through a shell of the other host."""
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        commands = ("'; touch hit; '", "$(touch hit)", "`touch hit`", 'say "x"; touch hit')
+        for name in ("it's", "a  b", "a\nb", "*", *commands):
+            with self.subTest(name):
+                place = folder / name
+                place.mkdir()
+                for program, origin in (("guard", GUARD), ("program", "/bin/true")):
+                    (place / program).symlink_to(origin)
+                variables = {"REACH_AGENT": "sh -c", "REACH_SILENCE": "3", "REACH_GUARD": str(place / "guard")}
+                words = (REACH, f"cd '{folder}'; {HERE}", "echo said; exit 7")
+                process = self.run_in_background(*words, REACH_PROGRAM=str(place / "program"), **variables)
+                self.assertEqual((self.ends(process, 0, 5), process.returncode), ("said\n", 7))
+                self.assertFalse((folder / "hit").exists())
+
     def test_it_is_missed(self) -> None:
         process = self.reach("sleep 60", "1.5")
         time.sleep(0.5)

@@ -126,6 +126,20 @@ class Ends(Reports):
             self.assertIn("No space left on device", done.stderr)
             self.assertNotIn("run.html", done.stdout)
 
+    def test_files_through_links(self) -> None:
+        """A link with the name of the report is replaced, what it names is left alone, and the report is this user's
+        alone, as long as an older one was not for others, too."""
+        file, victim = self.folder / "run.json", self.folder / "victim"
+        victim.write_text("precious")
+        file.symlink_to(victim)
+        self.assertEqual(run(file, "names").returncode, 0)
+        self.assertFalse(file.is_symlink())
+        self.assertEqual((victim.read_text(), file.stat().st_mode & 0o777), ("precious", 0o600))
+        file.chmod(0o644)
+        self.assertEqual(run(file, "names").returncode, 0)
+        self.assertEqual(file.stat().st_mode & 0o777, 0o644)
+        self.assertEqual(set(self.folder.iterdir()), {file, victim})
+
     def test_two_jobs_with_one_file(self) -> None:
         file = self.folder / "run.html"
         words = [str(HIROBARUN), "-n", "2", "--report", str(file), str(CASES), "false_sharing"]

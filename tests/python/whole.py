@@ -154,10 +154,14 @@ def files() -> None:
     folder = hiroba.bcast(tempfile.mkdtemp() if me == 0 else None)
     name = pathlib.Path(folder) / "a.npy"
     whole = np.arange(7 * 5 * 4.0).reshape(7, 5, 4)
+    victim = pathlib.Path(folder) / "victim"
     for split in (0, 1, 2, None):
         a = hiroba.array(whole, split=split)
+        if me == 0:
+            victim.write_text("precious")
+            name.with_name("a.npy.part").symlink_to(victim)
         hiroba.save(name, a)
-        assert (np.load(name) == whole).all()
+        assert (np.load(name) == whole).all() and victim.read_text() == "precious"
         hiroba.save(name, a[1:, ::-2])
         assert (np.load(name) == whole[1:, ::-2]).all()
         hiroba.barrier()
@@ -174,7 +178,7 @@ def files() -> None:
     hiroba.save(name, one)
     assert np.load(name) == 7 and hiroba.load(name) == 7
     hiroba.barrier()
-    assert [each.name for each in pathlib.Path(folder).iterdir()] == ["a.npy"]
+    assert {each.name for each in pathlib.Path(folder).iterdir()} == {"a.npy", "victim"}
     hiroba.barrier()
     all_ranks_raise_what_one_finds(pathlib.Path(folder), one)
     versions_of_npy(name)
@@ -219,12 +223,20 @@ def all_ranks_raise_what_one_finds(folder: pathlib.Path, array: Any) -> None:
         np.save(folder / "cut.npy", np.zeros(1))
         os.truncate(folder / "cut.npy", (folder / "cut.npy").stat().st_size - 1)
         (folder / "new.npy").write_bytes(np.lib.format.magic(4, 0) + bytes(200))
+        (folder / "newer.npy").write_bytes(np.lib.format.magic(9, 9) + bytes(200))
+        for version in (1, 3):  # True is an int
+            about = b"{'descr': '|u1', 'fortran_order': False, 'shape': (True,), }".ljust(117) + b"\n"
+            length = len(about).to_bytes(2 if version == 1 else 4, "little")
+            (folder / f"bool{version}.npy").write_bytes(np.lib.format.magic(version, 0) + length + about + bytes(9))
     hiroba.barrier()
     for kind, use in (
         (FileNotFoundError, lambda: hiroba.load(folder / "none.npy")),
         (ValueError, lambda: hiroba.load(folder / "bad.npy")),
         (ValueError, lambda: hiroba.load(folder / "cut.npy")),
         (ValueError, lambda: hiroba.load(folder / "new.npy")),
+        (ValueError, lambda: hiroba.load(folder / "newer.npy")),
+        (ValueError, lambda: hiroba.load(folder / "bool1.npy")),
+        (ValueError, lambda: hiroba.load(folder / "bool3.npy")),
         (FileNotFoundError, lambda: hiroba.save(folder / "none" / "a.npy", array)),
         (ValueError, lambda: hiroba.scatter([1] * (hiroba.size + (me == 0)))),
         (ValueError if n > 1 else FileNotFoundError, lambda: hiroba.load(folder / f"none{me == n - 1}.npy")),

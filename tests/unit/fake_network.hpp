@@ -126,7 +126,7 @@ class FakeRank {
     for (int r = 0; r < ranks; ++r) wire_ranks_.push_back(r);
     Wire& wire = network.wire(rank);
     Wire::Start start;
-    start.hooks = {this, on_frame, on_done, nullptr};
+    start.hooks = {this, on_frame, on_done, nullptr, nullptr};
     EXPECT_TRUE(wire.open(start).ok());
     channel.start(&wire, secret, &wire_ranks_);
     Engine::Config config;

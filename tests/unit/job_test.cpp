@@ -1,10 +1,14 @@
 #include "base/job.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <iterator>
+#include <random>
+#include <string>
 
 #include "memory/layout.hpp"
 
@@ -50,6 +54,61 @@ TEST(Job, ADamagedOrForeignDescriptionIsRefused) {
     EXPECT_FALSE(Job::from_environment(job).ok()) << text;
   }
   unsetenv("HIROBA_JOB");
+}
+
+// Each mutation is refused, or is a job whose numbers fit its files.
+TEST(Job, ForgedDescriptionsAreRefused) {
+  Job made;
+  ASSERT_TRUE(Job::create(3, 2, made).ok());
+  const std::string good = made.to_environment(1);
+  std::mt19937 random(7);
+  const auto number = [&random](size_t below) { return std::uniform_int_distribution<size_t>(0, below - 1)(random); };
+  const std::string parts[] = {"-1",
+                               "0",
+                               "1",
+                               "2",
+                               "3",
+                               "65536",
+                               "65537",
+                               "2147483647",
+                               "99999999999",
+                               ":",
+                               "",
+                               "x",
+                               std::to_string(made.board_fd),
+                               std::to_string(made.node_fds[0])};
+  const char* const wanted = std::getenv("MUTATIONS");
+  for (int i = wanted == nullptr ? 1000 : std::atoi(wanted); i > 0; --i) {
+    std::string text = good;
+    for (size_t left = 1 + number(3); left > 0; --left) {
+      const size_t begin = number(text.size() + 1), end = begin + number(text.size() - begin + 1);
+      text.replace(begin, end - begin, parts[number(std::size(parts))]);
+    }
+    setenv("HIROBA_JOB", text.c_str(), 1);
+    Job read;
+    if (!Job::from_environment(read).ok()) continue;
+    EXPECT_EQ(3, read.nranks) << text;
+    EXPECT_EQ(2, read.nnodes) << text;
+    EXPECT_TRUE(read.rank >= 0 && read.rank < 3) << text;
+  }
+  unsetenv("HIROBA_JOB");
+  close(made.board_fd), close(made.node_fds[0]), close(made.node_fds[1]);
+}
+
+TEST(Job, ChildrenInheritNoMemoryUnlessTheyAreRanks) {
+  Job made;
+  ASSERT_TRUE(Job::create(2, 2, made).ok());
+  for (const int fd : {made.board_fd, made.node_fds[0], made.node_fds[1]}) {
+    EXPECT_EQ(FD_CLOEXEC, fcntl(fd, F_GETFD));
+    made.share_files(true);
+    EXPECT_EQ(0, fcntl(fd, F_GETFD));
+    made.share_files(false);
+    EXPECT_EQ(FD_CLOEXEC, fcntl(fd, F_GETFD));
+    if (fd == made.board_fd) {
+      EXPECT_NE(0, ftruncate(fd, 0)) << "it can be made smaller";
+    }
+  }
+  for (const int fd : {made.board_fd, made.node_fds[0], made.node_fds[1]}) close(fd);
 }
 
 TEST(Job, RanksThatShareACpuSpinLess) {

@@ -214,6 +214,33 @@ TEST(MarketFile, NumbersAsStrtodAndFortranWriteThem) {
   EXPECT_EQ(std::complex<double>(10, -0.2), z);
 }
 
+Status read_all(const std::string& text) {
+  MarketFile file;
+  file.use_text("m.mtx", text);
+  MarketFile::Header header;
+  std::vector<MatrixEntry<double>> entries;
+  HIROBA_TRY(file.read_header(header));
+  return file.read_entries(header, 0, 1, entries);
+}
+
+// Headers that a short file cannot hold, or that would write to the user's terminal.
+TEST(MarketFile, HeadersThatDoNotFitTheFileAreRefused) {
+  const std::string head = "%%MatrixMarket matrix coordinate real general\n";
+  const std::pair<std::string, const char*> bad[] = {
+      {head + "100000000 100000000 1\n1 1 1\n", "100000000 rows in a file of"},
+      {head + "9223372036854775807 9223372036854775807 1\n1 1 1\n", "9223372036854775807 rows in a file of"},
+      {head + "5 5 100000000\n1 1 1\n", "100000000 entries do not fit into a file of"},
+      {"%%MatrixMarket matrix coordinate \033[2Jreal general\n1 1 1\n", "field ?[2jreal;"},
+      {"%%MatrixMarket matrix coordinate real \033]0;x\007\n1 1 1\n", "symmetry ?]0;x?"},
+      {"%%MatrixMarket \033[2J array\n1 1 1\n", "and this is: %%matrixmarket ?[2j"},
+      {head + "1 1 1\n\033[2J\n", "and this is: ?[2J"}};
+  for (const auto& [text, message] : bad) {
+    const Status read = read_all(text);
+    EXPECT_NE(std::string::npos, read.message().find(message)) << read.message();
+  }
+  EXPECT_TRUE(read_all(head + "1000000 1000000 1\n1 1 1\n").ok());
+}
+
 TEST(MarketFile, NumbersThatAreNoneAreRefusedWithTheirLine) {
   const std::pair<const char*, const char*> bad[] = {
       {"1 1 1e999", "1e999 is beyond the largest number of double precision"},

@@ -35,6 +35,15 @@ TEST(Text, ListsOfNumbers) {
   EXPECT_EQ(show_numbers({}), "");
 }
 
+TEST(Text, WhatControlsATerminalIsNotPrinted) {
+  EXPECT_EQ("plain, ñ, 漢, 😀", printable("plain, ñ, 漢, 😀"));
+  EXPECT_EQ("?]0;x??[2J", printable("\033]0;x\007\033[2J"));
+  EXPECT_EQ("a?b?c?", printable("a\nb\rc\177"));
+  EXPECT_EQ("??31m", printable("\302\23331m"));  // CSI as UTF-8
+  EXPECT_EQ("?31m ??", printable("\23331m \377\303"));
+  EXPECT_EQ("", printable(""));
+}
+
 TEST(Text, TheNearestWord) {
   const std::string_view known[] = {"cache", "chaos", "timeout"};
   EXPECT_EQ("cache", nearest("cahe", known));

@@ -20,6 +20,9 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).absolute().parents[2]))
+from hiroba import own_files
+
 Times = dict[str, float]  # seconds by "OPERATION_BYTES"
 LANE_MOST = 32 << 10  # what a lane can hold
 NEVER = 1 << 40
@@ -135,7 +138,10 @@ def main() -> int:
         print(f"{size:>12} B  " + "  ".join(f"{1e6 * times[f'allreduce_{size}']:10.2f}" for times in found.values()))
     for name, value in chosen.items():
         print(f"{name:>14}: {'never' if value == NEVER else value}, by default {DEFAULTS[name]}")
-    options.output.write_text(f"# hiroba tune -n {options.ranks}\n{text_of(chosen)}")
+    try:
+        own_files.write_whole(options.output, f"# hiroba tune -n {options.ranks}\n{text_of(chosen)}", own_files.SHARED)
+    except OSError as error:
+        raise TuneError(f"cannot write {options.output}: {error.strerror}") from error
     print(f"\nkept in {options.output}; use it by: hirobarun --tuning {options.output} ...")
     return 0
 

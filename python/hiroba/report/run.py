@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from hiroba import own_files
 from hiroba.report import compare, path, rules, traces
 from hiroba.report.data import Report, ReportError, incomplete
 
 
 def write(file: Path, text: str) -> None:
     """The whole file or nothing, also if two jobs write it."""
-    draft = file.with_name(f"{file.name}.{os.getpid()}")
     try:
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(file)
+        own_files.write_whole(file, text, own_files.PRIVATE)
     except OSError as error:
-        draft.unlink(missing_ok=True)
         raise ReportError(f"cannot write {file}: {error.strerror}") from error
 
 

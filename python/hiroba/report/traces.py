@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import importlib
 import json
-import os
-import shutil
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hiroba import own_files
 from hiroba.report.data import WAITING, Report, ReportError
 
 NUMBERS = 5  # of an event: begin (us), duration (ns), site, other rank or releasing site, thread
@@ -114,16 +114,21 @@ def write_otf2(report: Report, folder: Path) -> None:
     otf2 = otf2_library()
     if folder.exists() and not (folder / "traces.otf2").exists():
         raise ReportError(f"{folder} exists and is no OTF2 archive; give another name")
-    draft = folder.with_name(f"{folder.name}.{os.getpid()}")
     try:
-        write_archive(otf2, report, draft)
-        old = draft.with_name(f"{draft.name}.old")
-        if folder.exists():
-            folder.rename(old)
-        draft.rename(folder)
-        shutil.rmtree(old, ignore_errors=True)
+        # Others can neither look into it, nor foretell its name.
+        with tempfile.TemporaryDirectory(prefix=f"{folder.name}.", dir=folder.parent) as drafts:
+            draft, old = Path(drafts, "new"), Path(drafts, "old")
+            write_archive(otf2, report, draft)
+            draft.chmod(folder.stat().st_mode & own_files.PERMISSIONS if folder.exists() else 0o700)
+            if folder.exists():
+                folder.rename(old)
+            try:
+                draft.rename(folder)
+            except OSError:
+                if old.exists():
+                    old.rename(folder)
+                raise
     except (OSError, otf2.error.Error) as error:
-        shutil.rmtree(draft, ignore_errors=True)
         raise ReportError(f"cannot write {folder}: {error}") from error
 
 

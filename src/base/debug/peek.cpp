@@ -5,6 +5,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 
 #include "base/limits.hpp"
@@ -42,7 +43,20 @@ Status peek_process(Board& board, int rank, uint64_t address, void* to, size_t b
   return Status::error("cannot read %zu bytes of the memory of rank %d (%s)", bytes, rank, status.message().c_str());
 }
 
-void let_others_peek() { prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); }
+namespace {
+std::atomic<unsigned long> tracer{PR_SET_PTRACER_ANY};
+std::atomic<bool> is_open{false};
+}  // namespace
+
+void let_others_peek() {
+  is_open = true;
+  prctl(PR_SET_PTRACER, tracer.load());
+}
+
+void let_only_below_peek(pid_t ancestor) {
+  tracer = static_cast<unsigned long>(ancestor);
+  if (is_open) prctl(PR_SET_PTRACER, tracer.load());
+}
 
 int take_descriptor(pid_t process, int descriptor) {
   const int handle = static_cast<int>(syscall(SYS_pidfd_open, process, 0));

@@ -1,7 +1,9 @@
 // Facts from the kernel's text files about processes and memory. No state.
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstdlib>
@@ -28,6 +30,13 @@ inline ProcessFacts process_facts(pid_t pid) {
   const size_t open = text.find('('), close = text.rfind(')');
   if (close == std::string::npos || close + 4 > text.size()) return {};
   return {text.substr(open + 1, close - open - 1), std::atoi(text.c_str() + close + 4), text[close + 2]};
+}
+
+// Returns whether there is such a process, and it is of the user of this one: also for root, because what processes of
+// others say is not to be trusted.
+inline bool is_own_process(pid_t pid) {
+  struct stat info = {};
+  return pid > 0 && stat(("/proc/" + std::to_string(pid)).c_str(), &info) == 0 && info.st_uid == geteuid();
 }
 
 // Returns the number after this word in a file such as /proc/meminfo.

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/files/own_file.hpp"
 #include "base/limits.hpp"
 #include "base/text.hpp"
 
@@ -33,10 +34,11 @@ double last_event(const Timeline& timeline) {
 
 // `written`: when the file was last changed. Null if it has no record.
 RunRecord* map_file(const std::string& file, int how, time_t& written) {
-  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  int fd = -1;
   struct stat info = {};
   void* mapped = MAP_FAILED;
-  if (fd >= 0 && fstat(fd, &info) == 0 && info.st_size == static_cast<off_t>(sizeof(RunRecord)))
+  if (open_own_file(file, O_RDONLY, fd).ok() && fstat(fd, &info) == 0 &&
+      info.st_size == static_cast<off_t>(sizeof(RunRecord)))
     mapped = mmap(nullptr, sizeof(RunRecord), how == MAP_SHARED ? PROT_READ : PROT_READ | PROT_WRITE, how, fd, 0);
   if (fd >= 0) ::close(fd);
   if (mapped == MAP_FAILED) return nullptr;
@@ -54,9 +56,9 @@ std::string record_file(const std::string& data, int rank) { return format("%s.r
 // Another job with the same name keeps its mapping of the file that this one unlinks.
 Status create_record_file(const std::string& data, int rank, RunRecord*& out) {
   const std::string file = record_file(data, rank);
-  unlink(file.c_str());
-  const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (fd < 0) return failed(file, errno);
+  int fd = -1;
+  const Status created = create_own_file(file, private_mode, fd);
+  if (!created.ok()) return Status::error("option report: %s", created.message().c_str());
   int error = posix_fallocate(fd, 0, sizeof(RunRecord));
   void* mapped = MAP_FAILED;
   if (error == 0) {

@@ -11,6 +11,7 @@
 #include <map>
 
 #include "base/debug/symbols.hpp"
+#include "base/files/own_file.hpp"
 #include "base/limits.hpp"
 #include "base/record/record_objects.hpp"
 #include "base/record/record_stats.hpp"
@@ -290,6 +291,10 @@ std::string settings_text() {
     if (equals == std::string_view::npos || pair.starts_with("HIROBA_JOB")) continue;
     bool wanted = false;
     for (const char* prefix : {"HIROBA_", "OMP_", "UCX_", "OMPI_MCA_", "MPICH_"}) wanted |= pair.starts_with(prefix);
+    // Processes of a job know each other by keys, as Open MPI's OMPI_MCA_orte_precondition_transports, and reports are
+    // shown to others.
+    for (const char* secret : {"precondition_transports", "key", "secret", "token", "passw", "credential"})
+      wanted = wanted && strcasestr(std::string(pair.substr(0, equals)).c_str(), secret) == nullptr;
     if (wanted)
       environment += format("%s%s:%s", environment.size() == 1 ? "" : ",", quoted(pair.substr(0, equals)).c_str(),
                             quoted(pair.substr(equals + 1)).c_str());
@@ -409,15 +414,8 @@ Status check_report_name(const std::string& file) {
 
 Status write_records(const Records& records, const std::string& why_incomplete, const std::string& file) {
   const std::string name = report_data(file);
-  const std::string draft = format("%s.%d", name.c_str(), getpid());
-  const std::string text = text_of(records, why_incomplete);
-  std::FILE* const out = std::fopen(draft.c_str(), "we");
-  bool written = out != nullptr && std::fputs(text.c_str(), out) >= 0;
-  if (out != nullptr) written = std::fclose(out) == 0 && written;
-  if (written && std::rename(draft.c_str(), name.c_str()) == 0) return {};
-  const int error = errno;
-  if (out != nullptr) unlink(draft.c_str());
-  return Status::error("option report: cannot write %s (%s)", name.c_str(), explain_error(error).c_str());
+  const Status written = write_whole_file(name, private_mode, text_of(records, why_incomplete));
+  return written.ok() ? written : Status::error("option report: %s", written.message().c_str());
 }
 
 }  // namespace hiroba

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/secure.hpp"
 #include "base/tables/wires.hpp"
 #include "base/text.hpp"
 
@@ -235,6 +236,7 @@ std::string options_markdown() {
 Status Options::from_environment(Options& out) {
   out.values_.clear();
   for (const Option& option : table) out.values_.push_back(option.fallback);
+  if (has_more_rights_than_user()) return {};  // its user must not choose files
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view pair = *entry;
     if (!pair.starts_with("HIROBA_")) continue;

@@ -112,13 +112,13 @@ int main(int argc, char** argv) {
   const std::string& host = given[at];
   std::vector<std::string> words = agent();
   words.insert(words.end(), given.begin(), given.begin() + static_cast<std::ptrdiff_t>(at) + 1);
-  if (!program.empty()) words.push_back("command -v '" + program + "' >/dev/null || exit 97;");
+  if (!program.empty()) words.push_back("command -v " + quoted(program) + " >/dev/null || exit 97;");
   std::string command;
   for (size_t i = at + 1; i < given.size(); ++i) command += (command.empty() ? "" : " ") + given[i];
   if (guard.empty()) words.push_back(command);
   else
-    words.insert(words.end(), {"command -v '" + guard + "' >/dev/null || exit 98;", "'" + guard + "'", "--heard",
-                               variable("REACH_SILENCE"), quoted(command)});
+    words.insert(words.end(), {"command -v " + quoted(guard) + " >/dev/null || exit 98;", quoted(guard), "--heard",
+                               quoted(variable("REACH_SILENCE")), quoted(command)});
   const int status = run(words, !guard.empty());
   if (status == unreachable)
     std::fprintf(stderr, "hirobarun: cannot reach host %s, or the connection to it was lost\n", host.c_str());

@@ -26,7 +26,7 @@ Status map_records(const Job& job, std::vector<const RunRecord*>& out) {
     const int fd = job.node_fds[static_cast<size_t>(job.node_of(rank))];
     const auto at = static_cast<off_t>(layout.run_record(rank));
     const off_t end = lseek(fd, 0, SEEK_END);
-    if (end < at + static_cast<off_t>(sizeof(RunRecord))) continue;
+    if (at < 0 || end < at + static_cast<off_t>(sizeof(RunRecord))) continue;
     void* const mapped = mmap(nullptr, sizeof(RunRecord), PROT_READ, MAP_SHARED, fd, at);
     if (mapped == MAP_FAILED)
       return Status::error("option report: cannot map a record (%s)", explain_error(errno).c_str());

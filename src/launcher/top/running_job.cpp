@@ -14,7 +14,8 @@
 #include <map>
 
 #include "base/limits.hpp"
-#include "base/machine/node_memory.hpp"
+#include "base/backing/node_memory.hpp"
+#include "base/machine/proc.hpp"
 #include "base/record/record_file.hpp"
 #include "base/record/record_json.hpp"
 #include "base/tables/options.hpp"
@@ -40,8 +41,9 @@ std::map<std::string, std::vector<int>> memory_files(pid_t process) {
   return out;
 }
 
+// A descriptor of a process may be changed into one of anything; the open of a FIFO would wait.
 int open_of(pid_t process, int descriptor) {
-  return ::open(format("/proc/%d/fd/%d", process, descriptor).c_str(), O_RDONLY | O_CLOEXEC);
+  return ::open(format("/proc/%d/fd/%d", process, descriptor).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 }
 
 // The processes that hold a board, by the board's number; of each board the first process.
@@ -50,7 +52,7 @@ std::map<ino_t, pid_t> processes_with_boards() {
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator("/proc", error)) {
     const pid_t process = std::atoi(entry.path().filename().c_str());
-    if (process <= 0 || process == getpid()) continue;
+    if (process <= 0 || process == getpid() || !is_own_process(process)) continue;
     auto files = memory_files(process);
     for (const int descriptor : files["hiroba-board"]) {
       struct stat info;
@@ -62,8 +64,9 @@ std::map<ino_t, pid_t> processes_with_boards() {
   return out;
 }
 
-// The places of records follow from options, which a rank has in its environment.
+// The places of records follow from options, which a rank has in its environment. Its number is from the board.
 void take_options_of(pid_t process) {
+  if (!is_own_process(process)) return;
   std::ifstream file(format("/proc/%d/environ", process), std::ios::binary);
   for (std::string entry; std::getline(file, entry, '\0');)
     if (const size_t equals = entry.find('='); entry.starts_with("HIROBA_") && equals != std::string::npos)
@@ -73,7 +76,8 @@ void take_options_of(pid_t process) {
 // Ranks that mpirun has started keep their records in files.
 const RunRecord* record_in_file(int rank, pid_t process) {
   Options options;
-  if (!Options::from_environment(options).ok() || options.text("report").empty()) return nullptr;
+  if (!is_own_process(process) || !Options::from_environment(options).ok() || options.text("report").empty())
+    return nullptr;
   const std::string file = record_file(report_data(options.text("report")), rank);
   return map_record_file(file.starts_with('/') ? file : format("/proc/%d/cwd/%s", process, file.c_str()));
 }
@@ -81,6 +85,9 @@ const RunRecord* record_in_file(int rank, pid_t process) {
 }  // namespace
 
 Status RunningJob::open(pid_t process) {
+  if (!is_own_process(process))
+    return Status::error("top: process %d is not there, or of another user; a job is shown to its own user alone",
+                         process);
   const std::map<std::string, std::vector<int>> files = memory_files(process);
   const auto board = files.find("hiroba-board"), nodes = files.find("hiroba-node");
   if (board == files.end())
@@ -89,23 +96,24 @@ Status RunningJob::open(pid_t process) {
         "number of such a process, as ps shows it",
         process);
   const int fd = open_of(process, board->second.back());
-  struct stat info;
-  if (fd < 0 || fstat(fd, &info) != 0)
+  if (fd < 0)
     return Status::error("top: cannot look at the job of process %d (%s)", process, explain_error(errno).c_str());
-  void* const mapped = mmap(nullptr, static_cast<size_t>(info.st_size), PROT_READ, MAP_SHARED, fd, 0);
+  const Status mapped = map_board_to_read(fd, board_);
   ::close(fd);
-  if (mapped == MAP_FAILED)
-    return Status::error("top: cannot look at the job of process %d (%s)", process, explain_error(errno).c_str());
-  board_ = static_cast<Board*>(mapped);
-  if (board_->magic != Board::magic_value)
-    return Status::error("top: process %d is of another version of Hiroba; use the `hiroba` of that version", process);
+  if (!mapped.ok())
+    return Status::error("top: cannot look at the job of process %d: %s", process, mapped.message().c_str());
   process_ = process;
   job_ = {};
-  job_.nranks = board_->nranks, job_.nnodes = board_->nnodes;
+  // Once, because they may change.
+  job_.nranks = std::clamp(board_->nranks, 1, most_ranks_of_job);
+  job_.nnodes = std::clamp(board_->nnodes, 1, job_.nranks);
   job_.place_evenly();
   const bool all_nodes = nodes != files.end() && static_cast<int>(nodes->second.size()) == job_.nnodes;
-  if (all_nodes)
-    for (const int descriptor : nodes->second) job_.node_fds.push_back(open_of(process, descriptor));
+  for (int n = 0; all_nodes && n < job_.nnodes; ++n) {
+    job_.node_fds.push_back(open_of(process, nodes->second[static_cast<size_t>(n)]));
+    if (!is_node_memory(job_.node_fds.back()))
+      return Status::error("top: a memory file of process %d is none that Hiroba has made", process);
+  }
   return {};
 }
 
@@ -121,6 +129,12 @@ Status RunningJob::find(const std::string& which, RunningJob& out) {
   for (const auto& [board, process] : jobs) list += format("%s%d", list.empty() ? "" : ", ", process);
   if (jobs.empty()) return Status::error("top: no job runs on this machine that you may look at");
   return Status::error("top: %zu jobs run here; give one of these processes: %s", jobs.size(), list.c_str());
+}
+
+RunningJob::~RunningJob() {
+  for (const RunRecord* record : records_) munmap(const_cast<RunRecord*>(record), sizeof *record);
+  for (const int fd : job_.node_fds) close(fd);
+  if (board_ != nullptr) munmap(board_, Board::bytes(job_.nranks));
 }
 
 // A rank that has just started has none yet.

@@ -1,5 +1,6 @@
 // A job that runs on this machine, seen from outside: its board and the records of its ranks, from the memory files
-// that its processes hold open. Nothing of the job changes.
+// that its processes hold open. Nothing of the job changes. Only processes of this user are looked at, and no file that
+// another process names is opened unless it is one of this user; what a board says is checked against its size.
 #pragma once
 
 #include <sys/types.h>
@@ -15,13 +16,16 @@ namespace hiroba {
 
 class RunningJob {
  public:
+  RunningJob() = default;
+  RunningJob(const RunningJob&) = delete;
+  ~RunningJob();
   // `which`: the process of hirobarun or of a rank; "": the only job of this user. A job that has just been started
   // may have no ranks yet.
   static Status find(const std::string& which, RunningJob& out);
 
   pid_t process() const { return process_; }
-  int nranks() const { return board_->nranks; }
-  int nnodes() const { return board_->nnodes; }
+  int nranks() const { return job_.nranks; }
+  int nnodes() const { return job_.nnodes; }
   const RankBoard& rank(int r) const { return board_->rank(r); }
   // The job has nodes whose memory is not on this host.
   bool spreads() const { return job_.node_fds.empty(); }

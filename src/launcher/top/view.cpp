@@ -45,14 +45,14 @@ std::string name_of(pid_t process) {
   std::ifstream file(format("/proc/%d/comm", process));
   std::string name;
   std::getline(file, name);
-  return name.empty() ? "?" : name;
+  return name.empty() ? "?" : printable(name);
 }
 
 // Text of the board, which may change while it is read.
 std::string where_of(const RankBoard& rank) {
   char copy[sizeof rank.where + 1] = {};
   std::memcpy(copy, rank.where, sizeof rank.where);
-  return copy;
+  return printable(copy);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/log.hpp"
+#include "base/secure.hpp"
 #include "base/tables/phrases.hpp"
 #include "notation/gomp/affinity.hpp"
 #include "openmp/openmp.hpp"
@@ -57,6 +58,7 @@ void check_order() {
 // All ranks need libraries at the same addresses, because variables of the program may point to them: the program
 // begins again without random addresses.
 void keep_addresses(char** argv) {
+  if (has_more_rights_than_user()) return;  // the start of the job refuses it
   constexpr const char* again = "OPENMP_STARTED_WITH_HIROBA";
   const int persona = personality(0xffffffff);
   if ((persona & ADDR_NO_RANDOMIZE) != 0 || std::getenv(again) != nullptr) return;

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "base/log.hpp"
 #include "transport/net/net_transport.hpp"
 
 namespace hiroba {
@@ -16,7 +17,7 @@ Status make_net(const std::string& name, const Options& options, Job& job, std::
 Status Net::join(const Options& options, Job& job) {
   HIROBA_TRY(Placement::parse(options.text("progress"), placement_));
   HIROBA_TRY(failures_.watch_joining(options, placement_.kind != Placement::Kind::none));
-  HIROBA_TRY(join_job(name_, options, {this, on_frame, on_done, on_failed}, joined_));
+  HIROBA_TRY(join_job(name_, options, {this, on_frame, on_done, on_failed, on_stranger}, joined_));
   rank_of_wire_.resize(joined_.wire_ranks.size());
   for (size_t r = 0; r < joined_.wire_ranks.size(); ++r) rank_of_wire_[joined_.wire_ranks[r]] = static_cast<int>(r);
   job = joined_.job;
@@ -77,6 +78,7 @@ void Net::stop() {
   failures_.leave();
   channel_.engine().stop();
   joined_.wire->close(config().job.nnodes == 1);
+  if (strangers_ > 0) log_line("messages of strangers were refused: %lu", strangers_);
   failures_.stop();
   window_.stop();
 }

@@ -94,6 +94,7 @@ class Net final : public Transport, OneSided, RankBarriers {
   static void on_frame(void* self, int source, const void* bytes, size_t size);
   static void on_done(void* self, uint64_t ticket);
   static void on_failed(void* self, const char* what);
+  static void on_stranger(void* self);
   static bool after_poll(void* self);
   void serve(int source, const Head& head, const char* payload, size_t bytes);
   void reply_place(int source, const Head& head);
@@ -115,7 +116,7 @@ class Net final : public Transport, OneSided, RankBarriers {
   WireAccess access_;
   Failures failures_;
   SplitBarrier::PutCounts counted_;  // puts of the barrier under way
-  bool stranger_seen_ = false;       // wire state
+  uint64_t strangers_ = 0;           // wire state: their messages
 };
 
 }  // namespace hiroba

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/log.hpp"
 #include "transport/net/net_transport.hpp"
 
 namespace hiroba {
@@ -13,8 +12,7 @@ void Net::on_frame(void* self, int source, const void* bytes, size_t size) {
   const int rank = net.rank_of_wire_[source];
   const auto serve = [&](const Head& head, const char* payload) { net.serve(rank, head, payload, head.payload); };
   if (for_each_frame(bytes, size, net.joined_.secret, serve)) return net.failures_.heard(rank);
-  if (!net.stranger_seen_) log_line("a stranger's message was refused (%zu bytes)", size);
-  net.stranger_seen_ = true;
+  on_stranger(self);
 }
 
 void Net::serve(int source, const Head& head, const char* payload, size_t bytes) {
@@ -55,6 +53,8 @@ void Net::serve(int source, const Head& head, const char* payload, size_t bytes)
 }
 
 void Net::on_done(void* self, uint64_t ticket) { static_cast<Net*>(self)->channel_.transfers().end(ticket); }
+void Net::on_stranger(void* self) { ++static_cast<Net*>(self)->strangers_; }
+
 void Net::on_failed(void* self, const char* what) { static_cast<Net*>(self)->failures_.end_of_library(what); }
 
 void Net::reply_place(int source, const Head& head) {

@@ -17,6 +17,7 @@
 #include "base/limits.hpp"
 #include "base/log.hpp"
 #include "base/machine/host.hpp"
+#include "base/machine/host_addresses.hpp"
 #include "base/tables/launchers.hpp"
 #include "base/tables/phrases.hpp"
 #include "base/wait.hpp"
@@ -90,28 +91,6 @@ void write_build(char (&out)[48]) {
       &search);
 }
 
-uint64_t hash(uint64_t seed, const void* bytes, size_t size) {
-  for (size_t i = 0; i < size; ++i) seed = (seed ^ static_cast<const unsigned char*>(bytes)[i]) * 0x100000001b3;
-  return seed;
-}
-
-// Processes with the same key see each other under /proc: same machine, same process namespace, and not configured as
-// different hosts (own host names; Slurm's virtual nodes).
-uint64_t node_key(const char* host) {
-  uint64_t key = hash(0xcbf29ce484222325, host, std::strlen(host));
-  char boot[64] = "";
-  const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-  if (fd >= 0) {
-    const ssize_t got = read(fd, boot, sizeof boot);
-    key = hash(key, boot, static_cast<size_t>(std::max<ssize_t>(got, 0)));
-    close(fd);
-  }
-  struct stat space;
-  if (stat("/proc/self/ns/pid", &space) == 0) key = hash(key, &space.st_ino, sizeof space.st_ino);
-  const char* const slurm = variable("SLURMD_NODENAME");
-  return hash(key, slurm, std::strlen(slurm));
-}
-
 Hello introduce(const Options& options, int mailbox) {
   Hello hello = {};
   hello.pid = getpid(), hello.mailbox = mailbox;
@@ -120,7 +99,7 @@ Hello introduce(const Options& options, int mailbox) {
   write_build(hello.build);
   std::snprintf(hello.host, sizeof hello.host, "%.63s", host_name().c_str());
   std::snprintf(hello.space, sizeof hello.space, "%s", options.text("space").c_str());
-  hello.node = node_key(hello.host);
+  hello.node = machine_key(hello.host);
   const std::vector<in6_addr> addresses = own_addresses(most_addresses);
   std::copy(addresses.begin(), addresses.end(), hello.addresses);
   if (getrandom(&hello.secret, sizeof hello.secret, 0) != sizeof hello.secret) hello.secret = 1;
@@ -154,7 +133,7 @@ void number(const std::vector<Hello>& hellos, int self, int virtual_nodes, Joine
   std::vector<uint64_t> nodes;  // in order of appearance
   for (size_t w = 0; w < n; ++w) {
     const uint64_t part = virtual_nodes > 0 ? w * static_cast<size_t>(virtual_nodes) / n : 0;
-    keys[w] = hash(hellos[w].node, &part, sizeof part);
+    keys[w] = hash_bytes(hellos[w].node, &part, sizeof part);
     if (std::find(nodes.begin(), nodes.end(), keys[w]) == nodes.end()) nodes.push_back(keys[w]);
   }
   std::vector<int> ranks_per_node;

@@ -2,9 +2,7 @@
 
 #include <arpa/inet.h>
 #include <dirent.h>
-#include <ifaddrs.h>
 #include <linux/tcp.h>
-#include <net/if.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,27 +20,6 @@ namespace {
 
 // States of a socket, from the kernel's tcp_states.h; netinet/tcp.h has them, too, but not all of tcp_info.
 constexpr uint8_t established = 1, asking = 2, closed_by_peer = 8;
-
-in6_addr as_ipv6(const in_addr& four) {
-  in6_addr six = {};
-  six.s6_addr[10] = six.s6_addr[11] = 0xff;
-  std::memcpy(six.s6_addr + 12, &four, sizeof four);
-  return six;
-}
-
-// Returns false if `from` is no internet address.
-bool address_of(const sockaddr* from, in6_addr& out, int& port) {
-  if (from == nullptr) return false;
-  sockaddr_in four;
-  sockaddr_in6 six;
-  if (from->sa_family == AF_INET) {
-    std::memcpy(&four, from, sizeof four);
-    return out = as_ipv6(four.sin_addr), port = ntohs(four.sin_port), true;
-  }
-  if (from->sa_family != AF_INET6) return false;
-  std::memcpy(&six, from, sizeof six);
-  return out = six.sin6_addr, port = ntohs(six.sin6_port), true;
-}
 
 // Avoids getpeername(), which knows only peers that have answered; SO_PEERNAME fails if the size is too large.
 bool peer_of(int fd, in6_addr& out, int& port) {
@@ -138,27 +115,6 @@ bool is_unanswered(const tcp_info& info) {
 }
 
 }  // namespace
-
-std::vector<in6_addr> own_addresses(size_t most) {
-  std::vector<in6_addr> found;
-  ifaddrs* all = nullptr;
-  if (getifaddrs(&all) != 0) return found;
-  for (const ifaddrs* one = all; one != nullptr && found.size() < most; one = one->ifa_next) {
-    in6_addr address = {};
-    int port = 0;
-    if ((one->ifa_flags & IFF_UP) == 0 || (one->ifa_flags & IFF_LOOPBACK) != 0) continue;
-    if (address_of(one->ifa_addr, address, port)) found.push_back(address);
-  }
-  freeifaddrs(all);
-  return found;
-}
-
-std::string to_text(const in6_addr& address) {
-  char text[INET6_ADDRSTRLEN] = "";
-  if (IN6_IS_ADDR_V4MAPPED(&address)) inet_ntop(AF_INET, address.s6_addr + 12, text, sizeof text);
-  else inet_ntop(AF_INET6, &address, text, sizeof text);
-  return text;
-}
 
 Status Unanswered::start(double limit, Report report, pid_t daemon) {
   daemon_ = daemon, limit_ = limit, period_ = std::min(1.0, limit / 4), started_ = looked_ = seconds_now();

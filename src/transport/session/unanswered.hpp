@@ -15,15 +15,11 @@
 #include <string>
 #include <vector>
 
+#include "base/machine/host_addresses.hpp"
 #include "base/status.hpp"
 #include "base/wait.hpp"
 
 namespace hiroba {
-
-// Returns at most `most` addresses of this host's interfaces that are up, without loopback; IPv4 as ::ffff:a.b.c.d.
-std::vector<in6_addr> own_addresses(size_t most);
-
-std::string to_text(const in6_addr& address);
 
 class Unanswered {
  public:

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <signal.h>
+#include <sys/statvfs.h>
 #include <ucs/debug/debug.h>
 
 #include <cstdio>
@@ -26,7 +27,6 @@ struct Setting {
   const char* variable;                // the user's variable
 };
 constexpr Setting settings[] = {
-    {"TLS", "^posix", always, "UCX_TLS"},
     {"KEEPALIVE_INTERVAL", "1s", always, "UCX_KEEPALIVE_INTERVAL"},
     {"RNDV_THRESH", "128k", no_rdma, "UCX_RNDV_THRESH"},
     {"MM_ERROR_HANDLING", "y", sysv, "UCX_SYSV_ERROR_HANDLING"},
@@ -45,16 +45,35 @@ Status check(ucs_status_t status, const char* doing) {
   return Status::error("UCX failed in %s: %s", doing, ucs_status_string(status));
 }
 
-Status create(const UcxContext& known, ucp_context_h& out) {
+constexpr uint64_t shared_memory_of_rank = 16 << 20;  // some 5 MiB at first
+
+bool has_room(int ranks) {
+  struct statvfs found = {};
+  return statvfs("/dev/shm", &found) == 0 &&
+         static_cast<uint64_t>(found.f_bavail) * found.f_frsize >= shared_memory_of_rank * static_cast<uint64_t>(ranks);
+}
+
+// Who names devices wants a network.
+void choose_transports(int ranks, ucp_config_t& config) {
+  const bool names_devices = std::getenv("UCX_NET_DEVICES") != nullptr;
+  const bool shares = ranks > 0 && !names_devices && has_room(ranks);
+  if (std::getenv("UCX_TLS") == nullptr) (void)ucp_config_modify(&config, "TLS", shares ? "^sysv,tcp" : "^sysv,posix");
+  if (std::getenv("UCX_TLS") == nullptr && ranks > 0 && !names_devices && !shares)
+    (void)ucp_config_modify(&config, "NET_DEVICES", "lo");
+}
+
+Status create(const UcxContext& known, int ranks, ucp_context_h& out) {
   ucp_config_t* config = nullptr;
   HIROBA_TRY(check(ucp_config_read(nullptr, nullptr, &config), "reading its settings"));
+  choose_transports(ranks, *config);
   for (const Setting& setting : settings) {
     if (std::getenv(setting.variable) != nullptr || !setting.applies(known)) continue;
     (void)ucp_config_modify(config, setting.key, setting.value);
   }
   ucp_params_t params = {};
   params.field_mask = UCP_PARAM_FIELD_FEATURES;
-  params.features = UCP_FEATURE_AM | UCP_FEATURE_TAG | UCP_FEATURE_RMA | UCP_FEATURE_WAKEUP;
+  params.features = UCP_FEATURE_AM | UCP_FEATURE_TAG | UCP_FEATURE_WAKEUP;
+  if (!known.transports.empty() && known.has_remote_access()) params.features |= UCP_FEATURE_RMA;
   const ucs_status_t status = ucp_init(&params, config, &out);
   ucp_config_release(config);
   if (status == UCS_ERR_NO_DEVICE)
@@ -96,12 +115,12 @@ bool UcxContext::has(const char* transport) const {
 }
 
 // Opens UCX twice, because the applicable settings depend on the transports that it finds.
-Status open_ucx(UcxContext& out) {
+Status open_ucx(int ranks, UcxContext& out) {
   UcxContext trial;
-  HIROBA_TRY(create(trial, trial.handle));
+  HIROBA_TRY(create(trial, ranks, trial.handle));
   trial.transports = list_transports(trial.handle);
   ucp_cleanup(trial.handle);
-  HIROBA_TRY(create(trial, out.handle));
+  HIROBA_TRY(create(trial, ranks, out.handle));
   out.transports = trial.transports;
   return {};
 }

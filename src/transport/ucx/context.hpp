@@ -1,7 +1,10 @@
 // Opens UCX with Hiroba's defaults, unless the user has set them (UCX_... variables).
 //
 //   setting             value    why
-//   TLS                 ^posix   shared memory without files: /dev/shm is tiny in many containers; sysv is as fast
+//   TLS                          sysv never: UCX lets the user's group into its segments. Between the ranks of one
+//                                machine no tcp, so that nobody can connect to them, but posix, whose files are the
+//                                user's alone and have no name when they are in use, if /dev/shm has room for it (it is
+//                                tiny in many containers); else tcp, over the loopback device
 //   MM_ERROR_HANDLING   y        else connections that report a dead peer cannot use shared memory
 //   MEMORY_INVALIDATE   y        likewise for copies from process to process (cma). UCX does not stop such a copy when
 //                                the peer is lost; harmless, because a lost peer ends the job
@@ -30,9 +33,13 @@ struct UcxContext {
   bool has(const char* transport) const;
   // Returns true if the network moves data without the other side's processor.
   bool has_rdma() const { return has("rc_verbs") || has("rc_mlx5") || has("dc_mlx5"); }
+  // Returns true if ranks may access each other's memory by UCX itself. With it on, UCX serves such requests of
+  // whoever can connect: over tcp anybody who knows an address, which no key protects there.
+  bool has_remote_access() const { return has_rdma() || !has("tcp"); }
 };
 
-Status open_ucx(UcxContext& out);
+// `ranks`: of this machine, if the job has no others; else 0.
+Status open_ucx(int ranks, UcxContext& out);
 
 // Restores signals that UCX takes over, with their stack, at its load for crash reports; Hiroba, which depends on them,
 // and the program need them.

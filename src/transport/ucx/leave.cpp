@@ -28,8 +28,9 @@ void UcxWire::take_leave() {
   uint32_t round = 0;
   for (int64_t distance = 1; distance < size_ && !someone_left_; distance *= 2, ++round) {
     const ucp_ep_h next = endpoint(static_cast<int>((rank_ + distance) % size_));
-    rounds_[round] = round;
-    if (next != nullptr) (void)ucp_am_send_nbx(next, leave_message, &rounds_[round], sizeof round, nullptr, 0, &params);
+    rounds_[round] = keys_.sender(static_cast<int>((rank_ + distance) % size_), round);
+    if (next != nullptr)
+      (void)ucp_am_send_nbx(next, leave_message, &rounds_[round], sizeof rounds_[round], nullptr, 0, &params);
     drive_until([&] { return someone_left_ || (leave_rounds_ >> round & 1) != 0; }, leave_seconds);
   }
   params.op_attr_mask = 0;
@@ -38,9 +39,9 @@ void UcxWire::take_leave() {
 
 ucs_status_t UcxWire::on_leave(void* self, const void* header, size_t header_size, void*, size_t,
                                const ucp_am_recv_param_t*) {
-  uint32_t round = 0;
-  if (header_size == sizeof round) std::memcpy(&round, header, sizeof round);
-  static_cast<UcxWire*>(self)->leave_rounds_ |= uint32_t{1} << (round & 31);
+  auto& wire = *static_cast<UcxWire*>(self);
+  if (Keys::Sender sender; wire.keys_.know(header, header_size, sender))
+    wire.leave_rounds_ |= uint32_t{1} << (sender.round & 31);
   return UCS_OK;
 }
 

@@ -19,11 +19,17 @@ Status UcxWire::open(const Start& start) {
     rendezvous_ = pmix_.get();
   }
   rank_ = rendezvous_->rank(), size_ = rendezvous_->size();
-  HIROBA_TRY(open_ucx(ucx_));
-  const bool one_machine = start.rendezvous != nullptr;
-  remote_memory_ = ucx_.has_rdma() || (one_machine && ucx_.has("cma"));
+  std::vector<Introduction> all;
+  HIROBA_TRY(introduce(*rendezvous_, all));
+  keys_ = Keys(all[0].secret, rank_, size_);
+  const auto is_here = [&all](const Introduction& other) { return other.machine == all[0].machine; };
+  const bool one_machine = std::all_of(all.begin(), all.end(), is_here);
+  HIROBA_TRY(open_ucx(one_machine ? size_ : 0, ucx_));
+  remote_memory_ = ucx_.has_rdma() || (one_machine && ucx_.has("cma") && ucx_.has_remote_access());
   watching_ = one_machine && (ucx_.has("sysv") || ucx_.has("posix"));
+  const std::vector<int> others = listening_sockets();
   HIROBA_TRY(start_worker());
+  HIROBA_TRY(keep_strangers_out(others, all));
   return exchange_addresses();
 }
 
@@ -133,7 +139,8 @@ bool UcxWire::send(int to, const void* bytes, size_t size) {
   ucp_request_param_t params;
   params.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL;
   params.flags = UCP_AM_SEND_FLAG_EAGER;
-  ucs_status_ptr_t result = ucp_am_send_nbx(endpoint, frame_message, &rank_, sizeof rank_, bytes, size, &params);
+  const Keys::Sender header = keys_.sender(to);
+  ucs_status_ptr_t result = ucp_am_send_nbx(endpoint, frame_message, &header, sizeof header, bytes, size, &params);
   if (UCS_PTR_STATUS(result) == UCS_ERR_NO_RESOURCE) result = send_copy(endpoint, to, bytes, size);
   if (UCS_PTR_IS_ERR(result)) lost(to, UCS_PTR_STATUS(result));
   return true;
@@ -142,7 +149,7 @@ bool UcxWire::send(int to, const void* bytes, size_t size) {
 // A frame that UCX does not send at once must outlive the call.
 ucs_status_ptr_t UcxWire::send_copy(ucp_ep_h endpoint, int to, const void* bytes, size_t size) {
   Frame* const copy = frames_.take();
-  copy->wire = this, copy->to = to;
+  copy->wire = this, copy->to = to, copy->header = keys_.sender(to);
   std::memcpy(copy->bytes, bytes, size);
   ucp_request_param_t params;
   params.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
@@ -150,7 +157,7 @@ ucs_status_ptr_t UcxWire::send_copy(ucp_ep_h endpoint, int to, const void* bytes
   params.cb.send = on_frame_sent;
   params.user_data = copy;
   const ucs_status_ptr_t result =
-      ucp_am_send_nbx(endpoint, frame_message, &rank_, sizeof rank_, copy->bytes, size, &params);
+      ucp_am_send_nbx(endpoint, frame_message, &copy->header, sizeof copy->header, copy->bytes, size, &params);
   if (!UCS_PTR_IS_PTR(result)) frames_.give(copy);
   return result;
 }
@@ -165,12 +172,12 @@ void UcxWire::on_frame_sent(void* request, ucs_status_t status, void* frame) {
 
 ucs_status_t UcxWire::on_frame(void* self, const void* header, size_t header_size, void* data, size_t size,
                                const ucp_am_recv_param_t* parameters) {
-  const UcxWire& wire = *static_cast<UcxWire*>(self);
-  int source = -1;
-  if (header_size == sizeof source) std::memcpy(&source, header, sizeof source);
+  UcxWire& wire = *static_cast<UcxWire*>(self);
+  Keys::Sender sender;
   const bool here = (parameters->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0;  // frames are sent eagerly
-  if (source < 0 || source >= wire.size_ || !here || wire.closing_ || wire.broken()) return UCS_OK;
-  wire.hooks_.frame(wire.hooks_.context, source, data, size);
+  if (wire.closing_ || wire.broken()) return UCS_OK;
+  if (!here || !wire.keys_.know(header, header_size, sender)) return wire.hooks_.stranger(wire.hooks_.context), UCS_OK;
+  wire.hooks_.frame(wire.hooks_.context, sender.rank, data, size);
   return UCS_OK;
 }
 
@@ -204,8 +211,6 @@ void UcxWire::on_received(void* request, ucs_status_t status, const ucp_tag_recv
   on_sent(request, status, transfer);
 }
 
-static ucp_tag_t full_tag(int sender, uint32_t tag) { return static_cast<uint64_t>(sender) << 32 | tag; }
-
 void UcxWire::send_bulk(int to, uint32_t tag, const void* data, size_t bytes, uint64_t ticket) {
   if (broken()) return;
   const ucp_ep_h endpoint = this->endpoint(to);
@@ -214,7 +219,7 @@ void UcxWire::send_bulk(int to, uint32_t tag, const void* data, size_t bytes, ui
   params.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
   params.cb.send = on_sent;
   params.user_data = begin(to, ticket);
-  started(ucp_tag_send_nbx(endpoint, data, bytes, full_tag(rank_, tag), &params),
+  started(ucp_tag_send_nbx(endpoint, data, bytes, keys_.tag(rank_, to, tag), &params),
           static_cast<Transfer*>(params.user_data));
 }
 
@@ -226,7 +231,7 @@ void UcxWire::recv_bulk(int from, uint32_t tag, void* data, size_t bytes, uint64
   params.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
   params.cb.recv = on_received;
   params.user_data = begin(from, ticket);
-  started(ucp_tag_recv_nbx(worker_, data, bytes, full_tag(from, tag), ~ucp_tag_t{0}, &params),
+  started(ucp_tag_recv_nbx(worker_, data, bytes, keys_.tag(from, rank_, tag), ~ucp_tag_t{0}, &params),
           static_cast<Transfer*>(params.user_data));
 }
 

@@ -5,6 +5,9 @@
 // The engine's lock serializes all calls, so one worker without locks is enough. UCX reports completions only in polls;
 // operations that end at once, inside a call, wait in `finished_` for the next poll.
 //
+// Each message says who has sent it, with a key (strangers.hpp) that only the job's processes can make; messages
+// without are dropped and counted.
+//
 // A lost connection is a failure unless this process is closing: in close() no process closes a connection before all
 // have reached it. So a connection that breaks earlier means that its process has died.
 #pragma once
@@ -19,6 +22,7 @@
 
 #include "transport/ucx/context.hpp"
 #include "transport/ucx/pmix.hpp"
+#include "transport/ucx/strangers.hpp"
 #include "transport/wire/wire.hpp"
 
 namespace hiroba {
@@ -86,6 +90,7 @@ class UcxWire final : public Wire {
   struct Frame {
     UcxWire* wire;
     int to;
+    Keys::Sender header;
     size_t size;  // used for frames to this process only
     char bytes[most_in_frame];
   };
@@ -159,11 +164,12 @@ class UcxWire final : public Wire {
   std::map<void*, ucp_mem_h> exposed_;
   std::vector<Imported> imported_;
 
+  Keys keys_;
   std::string failure_;
   bool reported_ = false;
   bool closing_ = false, someone_left_ = false;
-  std::array<uint32_t, 32> rounds_ = {};  // leave messages being sent
-  uint32_t leave_rounds_ = 0;             // one bit for each round of which a message has arrived
+  std::array<Keys::Sender, 32> rounds_ = {};  // leave messages being sent
+  uint32_t leave_rounds_ = 0;                 // one bit for each round of which a message has arrived
 };
 
 }  // namespace hiroba

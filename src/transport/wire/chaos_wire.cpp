@@ -18,7 +18,7 @@ class ChaosWire final : public Wire {
   Status open(const Start& start) override {
     hooks_ = start.hooks;
     Start ours = start;
-    ours.hooks = {this, on_frame, on_done, on_failed};
+    ours.hooks = {this, on_frame, on_done, on_failed, on_stranger};
     HIROBA_TRY(inner_->open(ours));
     largest_frame = inner_->largest_frame;
     random_.seed(random_() + static_cast<uint64_t>(inner_->rank()));
@@ -97,6 +97,10 @@ class ChaosWire final : public Wire {
   }
   static void on_done(void* self, uint64_t ticket) {
     static_cast<ChaosWire*>(self)->held_.push_back({-1, ticket, {}, 0});
+  }
+  static void on_stranger(void* self) {
+    auto& wire = *static_cast<ChaosWire*>(self);
+    wire.hooks_.stranger(wire.hooks_.context);
   }
   static void on_failed(void* self, const char* what) {
     const Hooks& hooks = static_cast<ChaosWire*>(self)->hooks_;

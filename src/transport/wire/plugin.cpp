@@ -4,9 +4,9 @@
 #include <link.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <cstring>
 
+#include "base/secure.hpp"
 #include "base/tables/launchers.hpp"
 
 namespace hiroba {
@@ -14,7 +14,7 @@ namespace hiroba {
 namespace {
 
 std::string plugin_folder() {
-  if (const char* const given = std::getenv("HIROBA_PLUGINS")) return given;
+  if (const char* const given = trusted_variable("HIROBA_PLUGINS")) return given;
   Dl_info here;
   if (dladdr(reinterpret_cast<const void*>(&plugin_folder), &here) != 0 && here.dli_fname != nullptr)
     if (const std::string file = here.dli_fname; file.find("libhiroba") != std::string::npos)

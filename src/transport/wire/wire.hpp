@@ -44,6 +44,7 @@ class Wire {
     void (*frame)(void* context, int source, const void* bytes, size_t size);  // bytes are valid during the call only
     void (*done)(void* context, uint64_t ticket);  // a bulk transfer or one-sided operation of ours has ended
     void (*failed)(void* context, const char* what);
+    void (*stranger)(void* context);  // a message that no process of the job has sent was dropped
   };
   struct Start {
     Hooks hooks;

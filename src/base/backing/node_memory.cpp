@@ -1,10 +1,12 @@
-#include "base/machine/node_memory.hpp"
+#include "base/backing/node_memory.hpp"
 
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -66,7 +68,7 @@ int open_file(Mount& mount, int system) {
     return -1;
   const int folder = static_cast<int>(syscall(kernel::fsmount, system, kernel::close_on_exec, 0));
   if (!mount.check(folder >= 0, "fsmount")) return -1;
-  const int file = openat(folder, file_name, O_RDWR | O_CREAT | O_EXCL, 0600);
+  const int file = openat(folder, file_name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   mount.check(file >= 0 && unlinkat(folder, file_name, 0) == 0, "its file");
   close(folder);
   return file;
@@ -104,7 +106,15 @@ Mount mount_file() {
 
 int create_node_memory() {
   const int file = mount_file().file;
-  return file >= 0 ? file : memfd_create(file_name, 0);
+  return file >= 0 ? file : memfd_create(file_name, MFD_CLOEXEC);
+}
+
+bool is_node_memory(int fd) {
+  constexpr decltype(statfs::f_type) tmpfs = 0x01021994;
+  struct stat info = {};
+  struct statfs system = {};
+  return fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() && info.st_nlink == 0 &&
+         fstatfs(fd, &system) == 0 && system.f_type == tmpfs;
 }
 
 std::string memory_file_name(const std::string& link) {

@@ -8,8 +8,11 @@
 
 namespace hiroba {
 
-// Creates the file, without bytes, and returns its descriptor, which children inherit; -1 with errno if it cannot.
+// Creates the file, without bytes, and returns its descriptor, which programs that this process executes do not
+// inherit; -1 with errno if it cannot.
 int create_node_memory();
+// Returns whether a descriptor is such a file: of this user, in memory, without a name.
+bool is_node_memory(int fd);
 
 // Returns the name of the memory file that a link in /proc/PID/fd, or a line of /proc/PID/maps, ends with:
 // "hiroba-board", "hiroba-node"; "" if it is not one of Hiroba's.
