@@ -22,6 +22,14 @@ namespace {
 LearntPages::Place place_of(const void* code) { return reinterpret_cast<LearntPages::Place>(code); }
 LearntPages::Place place_of(Function function) { return reinterpret_cast<LearntPages::Place>(function); }
 
+// A thread that enters a barrier flushes at once: another one may wait, by flushes, for what it has written, and come
+// to the barrier only then.
+void publish_at_barrier(Memory& memory) {
+  if (!words::program_flushes) return;
+  const InRuntime runtime;
+  memory.consistency().release_to(0);
+}
+
 }  // namespace
 
 OutsideTeam::OutsideTeam(bool counts) : before_(member) {
@@ -269,12 +277,14 @@ void Regions::Share::run_function(void* argument) {
   member.frame = __builtin_frame_address(0);
   tasks.begin_member();
   share.work.function(share.work.data);
+  publish_at_barrier(*share.regions.memory_);
   tasks.end_all();
   tasks.end_member();
 }
 
 // The threads of the rank meet, with their tasks done; then the ranks; then the threads go on.
 void Regions::barrier(const void* place) {
+  publish_at_barrier(*memory_);
   tasks_.end_all();
   {
     const InLibgomp libgomp(tasks_.worker());
@@ -299,6 +309,7 @@ void* Regions::team_memory(size_t bytes) {
 // or the region is cancelled. A thread that cancels it arrives at no barrier, so not both can happen.
 bool Regions::barrier_or_cancel(const void* place) {
   if (!cancellation_.on()) return barrier(place), false;
+  publish_at_barrier(*memory_);
   if (HIROBA_REAL(GOMP_barrier_cancel)()) return true;
   if (member.local == 0) {
     if (!cancellation_.await_arrivals()) return true;

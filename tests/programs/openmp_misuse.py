@@ -200,9 +200,10 @@ class Misuse(unittest.TestCase):
             self.assertRegex(output, r"waited 3\S* s \(option timeout\) in (a lock|a barrier|an ordered)")
 
     def test_atomics_that_are_instructions(self) -> None:
-        program = self.build("inlined", COUNT, "-fopenmp-nodes", "-finline-atomics")
+        program = self.build("inlined", COUNT, "-fopenmp-nodes", "-finline-atomics", "-g")
         status, output = self.run_job("-n", "2", "--nodes", "2", program)
         self.assertEqual(status, 1, output)
+        self.assertRegex(output, r"an instruction, in main\S* \(inlined\.c:\d+\), which")
         self.assertIn("compile all files with -fno-inline-atomics", output)
 
     def test_one_node_may_have_them(self) -> None:

@@ -77,6 +77,18 @@ void check_addresses(const void* here, const char* what) {
           what, least, most);
 }
 
+// The C library says in __libc_single_threaded that there is one thread, until the first other one begins, in each
+// process: std::shared_ptr then counts without atomic operations. Here others run from the start.
+void say_that_there_are_threads() {
+  std::thread([] {}).join();
+}
+
+// The variable may be the program's, and is shared then: threads of the runtime must not look there.
+void keep_own_word_of_threads() {
+  static char single_threaded = 0;
+  give_libraries_their_own("__libc_single_threaded", &single_threaded);
+}
+
 int serve() {
   Regions& regions = instance<Regions>();
   if (!regions.serves_elsewhere()) return regions.serve();
@@ -179,10 +191,12 @@ EXPORT int __libc_start_main(Main main, int argc, char** argv, void (*init)(), v
                .set_homes = "HIROBA_HOMES=migrating",
                .move_homes = "a static schedule"};
   keep_addresses(argv);
+  say_that_there_are_threads();
   sms_startup(nullptr, nullptr);
   check_addresses(dlsym(RTLD_NEXT, "printf"), "printf");
   check_addresses(&member, "a thread-local variable");
   name_rank_in_displays(sms_rank);
+  keep_own_word_of_threads();
   Memory& memory = process_memory("the start of an OpenMP program");
   require(instance<Regions>().begin(memory, program));
   require(instance<Objects>().begin(memory, program));

@@ -1,6 +1,10 @@
 #include "openmp/program/imports.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
+
+#include "memory/memory.hpp"
 
 namespace hiroba::openmp {
 
@@ -51,7 +55,42 @@ bool matches(std::string_view called, std::string_view name) {
   return name.ends_with('*') ? called.starts_with(name.substr(0, name.size() - 1)) : called == name;
 }
 
+struct Replacement {
+  std::string_view variable;
+  void* own;
+};
+
+// Slots lie in a part that the dynamic linker has made read-only.
+void replace(void** slot, void* own) {
+  void* const page = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(slot) / page_bytes * page_bytes);
+  if (mprotect(page, page_bytes, PROT_READ | PROT_WRITE) == 0) *slot = own;
+}
+
+int replace_in(dl_phdr_info* object, size_t, void* replacement) {
+  const auto& [variable, own] = *static_cast<const Replacement*>(replacement);
+  const bool is_executable = *object->dlpi_name == '\0';
+  const ElfW(Dyn)* entries = nullptr;
+  for (int i = 0; i < object->dlpi_phnum; ++i)
+    if (object->dlpi_phdr[i].p_type == PT_DYNAMIC)
+      entries = reinterpret_cast<const ElfW(Dyn)*>(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr);
+  if (is_executable || entries == nullptr) return 0;
+  Dynamic library;
+  read(entries, library);
+  for (size_t i = 0; i < library.data.bytes / sizeof *library.data.first; ++i) {
+    const ElfW(Rela)& place = library.data.first[i];
+    if (ELF64_R_TYPE(place.r_info) == R_X86_64_GLOB_DAT &&
+        library.names + library.symbols[ELF64_R_SYM(place.r_info)].st_name == variable)
+      replace(reinterpret_cast<void**>(object->dlpi_addr + place.r_offset), own);
+  }
+  return 0;
+}
+
 }  // namespace
+
+void give_libraries_their_own(std::string_view variable, void* own) {
+  Replacement replacement = {variable, own};
+  dl_iterate_phdr(replace_in, &replacement);
+}
 
 DynamicTable dynamic_table(std::string_view library) {
   Search search = {library, {}};

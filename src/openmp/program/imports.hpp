@@ -13,6 +13,10 @@ namespace hiroba::openmp {
 // begin so.
 bool imports(std::initializer_list<std::string_view> names);
 
+// Libraries use their own variables in the executable's place for them, if the executable uses them, too. Makes them use
+// `own` in the place of the variable of this name; for libraries that are loaded now.
+void give_libraries_their_own(std::string_view variable, void* own);
+
 struct DynamicTable {
   const ElfW(Dyn) * entries = nullptr;  // ends with DT_NULL; null if there is none
   uint64_t base = 0;                    // where the object lies; addresses of its functions are relative to it
