@@ -6,7 +6,7 @@ find_program(GFORTRAN gfortran)
 set(openmp_programs "openmp:openmp.c:cc" "openmp_constructs:openmp_constructs.c:cc"
   "openmp_streams:openmp_streams.cpp:g++" "openmp_regions:openmp_regions.c:cc" "openmp_tasks:openmp_tasks.cpp:g++"
   "openmp_task_settings:openmp_task_settings.cpp:g++" "openmp_waits:openmp_waits.c:cc"
-  "openmp_cxx:openmp_cxx.cpp:g++")
+  "openmp_cxx:openmp_cxx.cpp:g++" "openmp_posix:openmp_posix.c:cc")
 if(GFORTRAN)
   list(APPEND openmp_programs "openmp_fortran:openmp_fortran.f90:gfortran")
 endif()
@@ -73,7 +73,7 @@ endforeach()
 foreach(line "one_node 2 1 2" "two_nodes 2 2 1" "three_nodes 3 3 2" "ucx 2 2 1 TRANSPORT=ucx" "mpi 3 2 1 TRANSPORT=mpi")
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words name ranks nodes threads)
-  foreach(program openmp_cxx)
+  foreach(program openmp_cxx openmp_posix)
     set(test programs.${program}.${name})
     hiroba_run_test(${test} ${ranks} ${nodes} ${CMAKE_BINARY_DIR}/tests/programs/${program} MATCH "^ok$" SECONDS 60)
     with(${test} TIMEOUT=30 ${words})
@@ -82,7 +82,7 @@ foreach(line "one_node 2 1 2" "two_nodes 2 2 1" "three_nodes 3 3 2" "ucx 2 2 1 T
 endforeach()
 # Without hirobarun they are OpenMP programs.
 foreach(line "openmp word" "openmp_constructs" "openmp_streams" "openmp_fortran" "openmp_tasks 7"
-    "openmp_task_settings" "openmp_waits" "openmp_cxx")
+    "openmp_task_settings" "openmp_waits" "openmp_cxx" "openmp_posix")
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words program)
   if(TARGET ${program}_program)

@@ -113,6 +113,23 @@ int main(void) {
 }
 """
 
+MAPS = """
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+int main(int argc, char** argv) {
+  if (argc < 2) return 1;
+  if (strcmp(argv[1], "shmat") == 0) return shmat(0, NULL, 0) != (void*)-1;
+  if (strcmp(argv[1], "code") == 0) return mmap(NULL, 4096, PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED;
+  char* own = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  int sum = 0;
+#pragma omp parallel reduction(+ : sum)
+  sum += own[0];
+  return sum;
+}
+"""
+
 THREADS = """
 #include <omp.h>
 #include <stdio.h>
@@ -269,6 +286,16 @@ class Misuse(unittest.TestCase):
         )
         for rank in "01":
             self.assertIn(f"rank {rank} level 1 thread", run.stderr)
+
+    def test_memory_of_a_rank_alone(self) -> None:
+        program = self.build("maps", MAPS, "-fopenmp-nodes", "-g")
+        status, output = self.run_job("-n", "2", program, "shmat")
+        self.assertEqual((status, output.count("shmat() fails in an OpenMP program over ranks")), (0, 1), output)
+        status, output = self.run_job("-n", "2", program, "code")
+        self.assertEqual((status, output.count("mmap() fails in an OpenMP program over ranks")), (0, 1), output)
+        status, output = self.run_job("-n", "2", program, "stack")
+        self.assertEqual(status, 139, output)
+        self.assertRegex(output, r"may be in another rank alone: .* or mmap\(\) with MAP_STACK")
 
     def test_fork(self) -> None:
         program = self.build("forks", FORK, "-fopenmp-nodes")

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "base/job.hpp"
+#include "base/shown.hpp"
 #include "base/status.hpp"
 
 namespace hiroba {
@@ -19,6 +20,6 @@ Status peek_process(Board& board, int rank, uint64_t address, void* to, size_t b
 void let_others_peek();
 // Returns a descriptor of another process as one of this process, or -1 if the kernel forbids that. Safe in a signal
 // handler.
-int take_descriptor(pid_t process, int descriptor);
+[[HIROBA_SHOWN]] int take_descriptor(pid_t process, int descriptor);
 
 }  // namespace hiroba

@@ -25,6 +25,7 @@
 #include "base/debugger.hpp"
 #include "base/ending.hpp"
 #include "base/log.hpp"
+#include "base/tables/phrases.hpp"
 #include "base/thread.hpp"
 #include "memory/parts.hpp"
 #include "memory/record/array_record.hpp"
@@ -129,8 +130,8 @@ void print_crash(int signal) {
       log_line("the program was ended by signal %d (%s), which process %d has sent; it was here:", signal,
                strsignal(signal), info.si_pid);
     else if ((signal == SIGSEGV || signal == SIGBUS) && had_bad_access.load())
-      log_line("%s at address %p, which is not in a shared array; the program crashed here:", kind(signal),
-               bad_access.load());
+      log_line("%s at address %p, which is not in a shared array%s; the program crashed here:", kind(signal),
+               bad_access.load(), phrases().stray);
     else if (is_sent(info) && signal != SIGABRT)
       log_line("the program has sent itself signal %d (%s):", signal, strsignal(signal));
     else log_line("%s; the program crashed here:", kind(signal));

@@ -12,6 +12,7 @@
 #include "base/log.hpp"
 #include "base/tables/phrases.hpp"
 #include "notation/gomp/affinity.hpp"
+#include "notation/gomp/mappings.hpp"
 #include "openmp/openmp.hpp"
 #include "process/process.hpp"
 #include "sms.h"
@@ -86,7 +87,7 @@ void say_that_there_are_threads() {
 // The variable may be the program's, and is shared then: threads of the runtime must not look there.
 void keep_own_word_of_threads() {
   static char single_threaded = 0;
-  give_libraries_their_own("__libc_single_threaded", &single_threaded);
+  replace_import(Users::libraries, "__libc_single_threaded", &single_threaded);
 }
 
 int serve() {
@@ -119,6 +120,7 @@ void run_destructors(const DynamicTable& object) {
 // the files: to flush them would wait for ever after an error in a file, which the program's thread has not left.
 void end_program() {
   run_destructors(dynamic_table());
+  instance<Mappings>().end();
   run_destructors(dynamic_table("libgfortran.so"));
 }
 
@@ -189,7 +191,10 @@ EXPORT int __libc_start_main(Main main, int argc, char** argv, void (*init)(), v
                .resize_object = "realloc",
                .allocate_array = "malloc",
                .set_homes = "HIROBA_HOMES=migrating",
-               .move_homes = "a static schedule"};
+               .move_homes = "a static schedule",
+               .stray =
+                   ", and may be in another rank alone: what libraries allocate, and threads that the program "
+                   "starts by itself, or mmap() with MAP_STACK"};
   keep_addresses(argv);
   say_that_there_are_threads();
   sms_startup(nullptr, nullptr);
@@ -201,6 +206,8 @@ EXPORT int __libc_start_main(Main main, int argc, char** argv, void (*init)(), v
   require(instance<Regions>().begin(memory, program));
   require(instance<Objects>().begin(memory, program));
   require(instance<RegionOutput>().begin(memory));
+  require(instance<Mappings>().begin(memory));
+  take_mapping_calls();
   memory_is_shared = true;
   if (memory.job().nnodes > 1 || memory.checking()) require(prepare_code(program));
   on_exit(leave, nullptr);

@@ -56,39 +56,47 @@ bool matches(std::string_view called, std::string_view name) {
 }
 
 struct Replacement {
-  std::string_view variable;
+  Users users;
+  std::string_view name;
   void* own;
 };
 
 // Slots lie in a part that the dynamic linker has made read-only.
 void replace(void** slot, void* own) {
   void* const page = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(slot) / page_bytes * page_bytes);
-  if (mprotect(page, page_bytes, PROT_READ | PROT_WRITE) == 0) *slot = own;
+  if (mprotect(page, page_bytes, PROT_READ | PROT_WRITE) != 0) return;
+  *slot = own;
+  mprotect(page, page_bytes, PROT_READ);
+}
+
+const ElfW(Dyn) * entries_of(const dl_phdr_info& object) {
+  for (int i = 0; i < object.dlpi_phnum; ++i)
+    if (object.dlpi_phdr[i].p_type == PT_DYNAMIC)
+      return reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + object.dlpi_phdr[i].p_vaddr);
+  return nullptr;
 }
 
 int replace_in(dl_phdr_info* object, size_t, void* replacement) {
-  const auto& [variable, own] = *static_cast<const Replacement*>(replacement);
+  const auto& [users, name, own] = *static_cast<const Replacement*>(replacement);
   const bool is_executable = *object->dlpi_name == '\0';
-  const ElfW(Dyn)* entries = nullptr;
-  for (int i = 0; i < object->dlpi_phnum; ++i)
-    if (object->dlpi_phdr[i].p_type == PT_DYNAMIC)
-      entries = reinterpret_cast<const ElfW(Dyn)*>(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr);
-  if (is_executable || entries == nullptr) return 0;
-  Dynamic library;
-  read(entries, library);
-  for (size_t i = 0; i < library.data.bytes / sizeof *library.data.first; ++i) {
-    const ElfW(Rela)& place = library.data.first[i];
-    if (ELF64_R_TYPE(place.r_info) == R_X86_64_GLOB_DAT &&
-        library.names + library.symbols[ELF64_R_SYM(place.r_info)].st_name == variable)
-      replace(reinterpret_cast<void**>(object->dlpi_addr + place.r_offset), own);
-  }
+  if (is_executable != (users == Users::executable)) return 0;
+  Dynamic table;
+  read(entries_of(*object), table);
+  for (const Dynamic::Relocations& part : {table.calls, table.data})
+    for (size_t i = 0; i < part.bytes / sizeof *part.first; ++i) {
+      const ElfW(Rela)& place = part.first[i];
+      const auto kind = ELF64_R_TYPE(place.r_info);
+      if ((kind == R_X86_64_GLOB_DAT || kind == R_X86_64_JUMP_SLOT) &&
+          table.names + table.symbols[ELF64_R_SYM(place.r_info)].st_name == name)
+        replace(reinterpret_cast<void**>(object->dlpi_addr + place.r_offset), own);
+    }
   return 0;
 }
 
 }  // namespace
 
-void give_libraries_their_own(std::string_view variable, void* own) {
-  Replacement replacement = {variable, own};
+void replace_import(Users users, std::string_view name, void* own) {
+  Replacement replacement = {users, name, own};
   dl_iterate_phdr(replace_in, &replacement);
 }
 

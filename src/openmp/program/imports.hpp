@@ -13,9 +13,10 @@ namespace hiroba::openmp {
 // begin so.
 bool imports(std::initializer_list<std::string_view> names);
 
-// Libraries use their own variables in the executable's place for them, if the executable uses them, too. Makes them use
-// `own` in the place of the variable of this name; for libraries that are loaded now.
-void give_libraries_their_own(std::string_view variable, void* own);
+// Makes the executable, or else the libraries that are loaded now, use `own` in the place of the function or variable
+// of this name.
+enum class Users { executable, libraries };
+void replace_import(Users users, std::string_view name, void* own);
 
 struct DynamicTable {
   const ElfW(Dyn) * entries = nullptr;  // ends with DT_NULL; null if there is none
