@@ -158,11 +158,12 @@ void Regions::run(const Work& work) {
 void Regions::run_below(Work work, const char* frames) {
   Order& order = common_->order;
   settings_ = RegionSettings::current();
-  order = {work, settings_, give_variables(work.data), false, 0};
+  order = {work, settings_, give_variables(work.data), instance<ProcessState>().give(), false, 0};
   wait_for_ranks("the start of a parallel region", code_of(work.function), 0, place_of(work.function));
   if (frames != nullptr) memory_->consistency().watch_own(frames, stacks_.top(0));
   run_share(work);
   if (frames != nullptr) memory_->consistency().watch_own(nullptr, nullptr);
+  instance<ProcessState>().clear();
 }
 
 // Structures by which GCC passes variables to threads lie on the stack of main; each has fewer than 512.
@@ -199,13 +200,14 @@ int Regions::serve() {
     if (order.settings != settings_) order.settings.apply();
     settings_ = order.settings;
     if (order.gives_variables) variables_.take();
+    if (order.changes != nullptr) instance<ProcessState>().make(order.changes);
     learnt_.begin(place_of(order.work.function));
     run_share(order.work);
   }
 }
 
 void Regions::end(int status) {
-  common_->order = {{}, {}, false, true, status};
+  common_->order = {{}, {}, false, nullptr, true, status};
   wait_for_ranks("the end of the program");
 }
 

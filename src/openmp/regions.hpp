@@ -12,6 +12,7 @@
 #include "openmp/cancellation.hpp"
 #include "openmp/learnt_pages.hpp"
 #include "openmp/member.hpp"
+#include "openmp/program/process_state.hpp"
 #include "openmp/program/runtime.hpp"
 #include "openmp/program/stacks.hpp"
 #include "openmp/program/threadprivate.hpp"
@@ -113,6 +114,7 @@ class Regions {
     Work work;
     RegionSettings settings;
     bool gives_variables;
+    const ProcessState::Change* changes;
     bool ends;
     int status;
   };

@@ -1,11 +1,16 @@
 /* What OpenMP programs use of POSIX, in regions of all ranks. Prints "ok". */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <omp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define EXPECT(holds) expect(holds, #holds, __LINE__)
@@ -116,7 +121,141 @@ static void map_what_has_no_name(void) {
   close(file);
 }
 
+/* Names and results of calls of the system that lie in memory of other threads. */
+static void name_files_elsewhere(void) {
+  enum { files = 24 };
+  int descriptor = -1;
+  char* folder = strdup(new_file(&descriptor));
+  close(descriptor);
+  EXPECT(unlink(folder) == 0 && mkdir(folder, 0700) == 0);
+  char** const names = malloc(files * sizeof *names);
+  struct stat* const about = malloc(files * sizeof *about);
+  for (int i = 0; i < files; ++i) {
+    names[i] = malloc(6000);
+    sprintf(names[i], "%s/%d", folder, i);
+  }
+  int wrong = 0;
+#pragma omp parallel for schedule(static, 1) reduction(+ : wrong)
+  for (int i = 0; i < files; ++i) {
+    FILE* const file = fopen(names[i], "w");
+    wrong += file == NULL || fprintf(file, "%d\n", i) < 0 || fclose(file) != 0;
+  }
+#pragma omp parallel for schedule(static, 1) reduction(+ : wrong)
+  for (int i = 0; i < files; ++i) {
+    const int other = (i + 1) % files, opened = open(names[other], O_RDONLY);
+    char text[20] = {0};
+    wrong += opened < 0 || read(opened, text, sizeof text) <= 0 || atoi(text) != other || close(opened) != 0;
+    wrong += stat(names[other], &about[other]) != 0 || access(names[other], R_OK) != 0;
+  }
+  for (int i = 0; i < files; ++i) wrong += about[i].st_size != (i < 10 ? 2 : 3);
+#pragma omp parallel for schedule(static, 1) reduction(+ : wrong)
+  for (int i = 0; i < files; ++i) wrong += unlink(names[(i + 2) % files]) != 0;
+  EXPECT(wrong == 0 && rmdir(folder) == 0);
+}
+
+/* Descriptors that main has opened, and those that a thread has. */
+static void use_descriptors(void) {
+  int file = -1, ends[2], wrong = 0;
+  const char* const name = new_file(&file);
+  const int threads = omp_get_max_threads();
+  int* const each = malloc(64 * sizeof *each);
+#pragma omp parallel for ordered schedule(static, 1) reduction(+ : wrong)
+  for (int i = 0; i < 20; ++i) {
+    char line[20];
+    const int length = snprintf(line, sizeof line, "row %02d\n", i);
+#pragma omp ordered
+    wrong += write(file, line, (size_t)length) != length;
+  }
+  EXPECT(wrong == 0 && lseek(file, 0, SEEK_CUR) == 20 * 7);
+#pragma omp parallel for schedule(static, 1) reduction(+ : wrong)
+  for (int i = 0; i < 20; ++i) {
+    char line[8] = {0};
+    struct stat about;
+    wrong += pread(file, line, 7, 7 * i) != 7 || atoi(line + 4) != i;
+    wrong += fstat(file, &about) != 0 || about.st_size != 140;
+    wrong += pwrite(file, "ROW", 3, 7 * i) != 3;
+  }
+  EXPECT(wrong == 0 && lseek(file, 0, SEEK_SET) == 0);
+  int sum = 0;
+#pragma omp parallel for schedule(static, 1) reduction(+ : wrong, sum)
+  for (int i = 0; i < 20; ++i) {
+    char line[8] = {0};
+#pragma omp critical
+    wrong += read(file, line, 7) != 7;
+    wrong += strncmp(line, "ROW", 3) != 0;
+    sum += atoi(line + 4);
+  }
+  EXPECT(wrong == 0 && sum == 190);
+#pragma omp parallel num_threads(threads)
+  each[omp_get_thread_num()] = open(name, O_RDONLY);
+  for (int i = 0; i < threads; ++i) {
+    char line[8] = {0};
+    EXPECT(read(each[i], line, 7) == 7 && strcmp(line, "ROW 00\n") == 0);
+    for (int j = 0; j < i; ++j) EXPECT(each[i] != each[j]);
+  }
+  EXPECT(pipe(ends) == 0);
+#pragma omp parallel reduction(+ : wrong)
+  wrong += write(ends[1], "x", 1) != 1;
+  char got[64];
+  EXPECT(wrong == 0 && read(ends[0], got, sizeof got) == threads);
+#pragma omp parallel reduction(+ : wrong)
+  {
+    const int copy = dup(file);
+    wrong += copy < 0 || pread(copy, got, 0, 0) != 0 || close(copy) != 0 || dup(9999) != -1 || errno != EBADF;
+    wrong += close(each[omp_get_thread_num()]) != 0;
+  }
+  EXPECT(wrong == 0 && close(ends[0]) == 0 && close(ends[1]) == 0 && close(file) == 0 && unlink(name) == 0);
+}
+
+static volatile sig_atomic_t signals;
+static void count_signal(int number) { signals += number == SIGUSR1; }
+
+/* What main changes of its process. */
+static void change_the_process(void) {
+  int descriptor = -1, wrong = 0;
+  char before[4096], folder[] = "/tmp/openmp-XXXXXX";
+  EXPECT(getcwd(before, sizeof before) != NULL && mkdtemp(folder) != NULL && chdir(folder) == 0);
+  descriptor = open("here", O_CREAT | O_RDWR, 0600);
+  const mode_t mask = umask(077);
+  EXPECT(setenv("OPENMP_WORD", "one", 1) == 0 && putenv(strdup("OPENMP_OTHER=two")) == 0);
+  EXPECT(setenv("OPENMP_WORD", "none", 0) == 0 && setenv("OPENMP_GONE", "x", 1) == 0 && unsetenv("OPENMP_GONE") == 0);
+  struct sigaction action = {.sa_handler = count_signal};
+  EXPECT(sigaction(SIGUSR1, &action, NULL) == 0 && setlocale(LC_ALL, "C.UTF-8") != NULL);
+  struct rlimit limit = {0, 0};
+  EXPECT(setrlimit(RLIMIT_CORE, &limit) == 0);
+#pragma omp parallel reduction(+ : wrong)
+  {
+    char here[4096];
+    struct rlimit core;
+    const char* const word = getenv("OPENMP_WORD");
+    const char* const other = getenv("OPENMP_OTHER");
+    wrong += access("here", R_OK) != 0 || getcwd(here, sizeof here) == NULL || strcmp(here, folder) != 0;
+    wrong += word == NULL || strcmp(word, "one") != 0 || other == NULL || strcmp(other, "two") != 0;
+    wrong += getenv("OPENMP_GONE") != NULL || strcmp(setlocale(LC_ALL, NULL), "C.UTF-8") != 0;
+    wrong += getrlimit(RLIMIT_CORE, &core) != 0 || core.rlim_max != 0;
+#pragma omp critical
+    wrong += raise(SIGUSR1) != 0;
+  }
+  EXPECT(wrong == 0 && signals == omp_get_max_threads());
+#pragma omp parallel for schedule(static, 1) reduction(+ : wrong)
+  for (int i = 0; i < 8; ++i) {
+    char name[8];
+    struct stat about;
+    snprintf(name, sizeof name, "new%d", i);
+    const int made = open(name, O_CREAT | O_WRONLY, 0666);
+    wrong += made < 0 || fstat(made, &about) != 0 || (about.st_mode & 0777) != 0600 || close(made) != 0;
+    unlink(name);
+  }
+  EXPECT(wrong == 0 && close(descriptor) == 0 && unlink("here") == 0);
+  umask(mask);
+  setlocale(LC_ALL, "C");
+  EXPECT(chdir(before) == 0 && rmdir(folder) == 0);
+}
+
 int main(void) {
+  name_files_elsewhere();
+  use_descriptors();
+  change_the_process();
   map_memory();
   map_in_parts();
   map_files();

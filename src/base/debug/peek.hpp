@@ -17,7 +17,7 @@ bool peeks_processes();
 Status peek_process(Board& board, int rank, uint64_t address, void* to, size_t bytes);
 
 // Lets other processes of the user do both with this one, where the kernel else lets only its parents.
-void let_others_peek();
+[[HIROBA_SHOWN]] void let_others_peek();
 // Returns a descriptor of another process as one of this process, or -1 if the kernel forbids that. Safe in a signal
 // handler.
 [[HIROBA_SHOWN]] int take_descriptor(pid_t process, int descriptor);

@@ -6,9 +6,8 @@
 
 #include <cerrno>
 
-#include "notation/gomp/mappings.hpp"
-
 #include "base/log.hpp"
+#include "notation/gomp/calls.hpp"
 #include "openmp/openmp.hpp"
 #include "process/process.hpp"
 
@@ -76,13 +75,11 @@ int set_end(void* end) { return in_program ? refuse("brk", "allocate by malloc()
 
 }  // namespace
 
-void take_mapping_calls() {
-  const auto take = [](const char* name, auto* own) {
-    replace_import(Users::executable, name, reinterpret_cast<void*>(own));
-  };
-  take("mmap", map), take("mmap64", map), take("munmap", unmap), take("msync", sync), take("madvise", advise);
-  take("mremap", remap), take("mprotect", protect), take("mlock", lock), take("munlock", unlock);
-  take("shmat", attach), take("sbrk", move_end), take("brk", set_end);
+void add_mapping_calls(std::vector<Import>& calls) {
+  take(calls, "mmap", map), take(calls, "mmap64", map), take(calls, "munmap", unmap), take(calls, "msync", sync);
+  take(calls, "madvise", advise), take(calls, "mremap", remap), take(calls, "mprotect", protect);
+  take(calls, "mlock", lock), take(calls, "munlock", unlock);
+  take(calls, "shmat", attach), take(calls, "sbrk", move_end), take(calls, "brk", set_end);
 }
 
 }  // namespace hiroba::openmp

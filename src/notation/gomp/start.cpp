@@ -8,11 +8,12 @@
 #include <cstring>
 #include <iostream>  // each rank's streams of C++ begin before the program's, which only rank 0 begins
 #include <thread>
+#include <vector>
 
 #include "base/log.hpp"
 #include "base/tables/phrases.hpp"
 #include "notation/gomp/affinity.hpp"
-#include "notation/gomp/mappings.hpp"
+#include "notation/gomp/calls.hpp"
 #include "openmp/openmp.hpp"
 #include "process/process.hpp"
 #include "sms.h"
@@ -87,7 +88,17 @@ void say_that_there_are_threads() {
 // The variable may be the program's, and is shared then: threads of the runtime must not look there.
 void keep_own_word_of_threads() {
   static char single_threaded = 0;
-  replace_import(Users::libraries, "__libc_single_threaded", &single_threaded);
+  const Import own = {"__libc_single_threaded", &single_threaded};
+  replace_imports(Users::libraries, {&own, 1});
+}
+
+void take_calls() {
+  std::vector<Import> calls;
+  add_mapping_calls(calls);
+  add_file_calls(calls);
+  add_descriptor_calls(calls);
+  add_process_calls(calls);
+  replace_imports(Users::program, calls);
 }
 
 int serve() {
@@ -207,7 +218,9 @@ EXPORT int __libc_start_main(Main main, int argc, char** argv, void (*init)(), v
   require(instance<Objects>().begin(memory, program));
   require(instance<RegionOutput>().begin(memory));
   require(instance<Mappings>().begin(memory));
-  take_mapping_calls();
+  require(instance<Descriptors>().begin(memory));
+  require(instance<ProcessState>().begin(memory));
+  take_calls();
   memory_is_shared = true;
   if (memory.job().nnodes > 1 || memory.checking()) require(prepare_code(program));
   on_exit(leave, nullptr);

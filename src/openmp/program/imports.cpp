@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <map>
 
 #include "memory/memory.hpp"
 
@@ -57,12 +58,24 @@ bool matches(std::string_view called, std::string_view name) {
 
 struct Replacement {
   Users users;
-  std::string_view name;
-  void* own;
+  std::map<std::string_view, void*> own;
 };
 
-// Slots lie in a part that the dynamic linker has made read-only.
-void replace(void** slot, void* own) {
+// What the dynamic linker has made read-only (RELRO) ends within a page that is not.
+bool is_read_only(const dl_phdr_info& object, const void* slot) {
+  const auto at = reinterpret_cast<uint64_t>(slot) - object.dlpi_addr;
+  for (int i = 0; i < object.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& header = object.dlpi_phdr[i];
+    if (header.p_type == PT_GNU_RELRO && at >= header.p_vaddr && at < header.p_vaddr + header.p_memsz) return true;
+  }
+  return false;
+}
+
+void replace(const dl_phdr_info& object, void** slot, void* own) {
+  if (!is_read_only(object, slot)) {
+    *slot = own;
+    return;
+  }
   void* const page = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(slot) / page_bytes * page_bytes);
   if (mprotect(page, page_bytes, PROT_READ | PROT_WRITE) != 0) return;
   *slot = own;
@@ -76,27 +89,34 @@ const ElfW(Dyn) * entries_of(const dl_phdr_info& object) {
   return nullptr;
 }
 
+bool is_meant(const dl_phdr_info& object, Users users) {
+  const std::string_view name = object.dlpi_name;
+  if (users == Users::libraries) return !name.empty();
+  return name.empty() || name.find("/libstdc++.so") != name.npos || name.find("/libgfortran.so") != name.npos;
+}
+
 int replace_in(dl_phdr_info* object, size_t, void* replacement) {
-  const auto& [users, name, own] = *static_cast<const Replacement*>(replacement);
-  const bool is_executable = *object->dlpi_name == '\0';
-  if (is_executable != (users == Users::executable)) return 0;
+  const auto& [users, own] = *static_cast<const Replacement*>(replacement);
+  if (!is_meant(*object, users)) return 0;
   Dynamic table;
   read(entries_of(*object), table);
   for (const Dynamic::Relocations& part : {table.calls, table.data})
     for (size_t i = 0; i < part.bytes / sizeof *part.first; ++i) {
       const ElfW(Rela)& place = part.first[i];
       const auto kind = ELF64_R_TYPE(place.r_info);
-      if ((kind == R_X86_64_GLOB_DAT || kind == R_X86_64_JUMP_SLOT) &&
-          table.names + table.symbols[ELF64_R_SYM(place.r_info)].st_name == name)
-        replace(reinterpret_cast<void**>(object->dlpi_addr + place.r_offset), own);
+      if (kind != R_X86_64_GLOB_DAT && kind != R_X86_64_JUMP_SLOT) continue;
+      const auto found = own.find(table.names + table.symbols[ELF64_R_SYM(place.r_info)].st_name);
+      if (found != own.end())
+        replace(*object, reinterpret_cast<void**>(object->dlpi_addr + place.r_offset), found->second);
     }
   return 0;
 }
 
 }  // namespace
 
-void replace_import(Users users, std::string_view name, void* own) {
-  Replacement replacement = {users, name, own};
+void replace_imports(Users users, std::span<const Import> imports) {
+  Replacement replacement = {users, {}};
+  for (const auto& [name, own] : imports) replacement.own.emplace(name, own);
   dl_iterate_phdr(replace_in, &replacement);
 }
 

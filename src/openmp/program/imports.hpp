@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string_view>
 
 namespace hiroba::openmp {
@@ -13,10 +14,15 @@ namespace hiroba::openmp {
 // begin so.
 bool imports(std::initializer_list<std::string_view> names);
 
-// Makes the executable, or else the libraries that are loaded now, use `own` in the place of the function or variable
-// of this name.
-enum class Users { executable, libraries };
-void replace_import(Users users, std::string_view name, void* own);
+struct Import {
+  std::string_view name;
+  void* own;
+};
+// Whose calls, and uses of variables, are meant. program: the executable's, and those that the libraries of its
+// languages (C++, Fortran) make for it.
+enum class Users { program, libraries };
+// Makes what is loaded now use `own` in the place of the functions or variables of these names.
+void replace_imports(Users users, std::span<const Import> imports);
 
 struct DynamicTable {
   const ElfW(Dyn) * entries = nullptr;  // ends with DT_NULL; null if there is none

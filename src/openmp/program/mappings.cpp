@@ -11,9 +11,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/debug/peek.hpp"
 #include "base/log.hpp"
 #include "openmp/abi.hpp"
+#include "openmp/program/descriptors.hpp"
 #include "openmp/program/objects.hpp"
 #include "openmp/program/runtime.hpp"
 #include "openmp/program/words.hpp"
@@ -93,9 +93,10 @@ bool Mappings::fill(char* at, const Request& request) {
 void* Mappings::map(void* at, size_t bytes, int access, int flags, int descriptor, off_t offset) {
   if (bytes == 0 || offset % static_cast<off_t>(page_bytes) != 0) return errno = EINVAL, MAP_FAILED;
   if ((access & PROT_EXEC) != 0) return refuse(EACCES, "memory for code (PROT_EXEC) would be in this rank alone");
-  const InRuntime runtime;
   const bool is_file = (flags & MAP_ANONYMOUS) == 0;
-  const Request request = {bytes, access, flags, is_file ? descriptor : -1, offset};
+  const Borrowed opened(is_file ? descriptor : -1);
+  const InRuntime runtime;
+  const Request request = {bytes, access, flags, opened.here(), offset};
   File file;
   if (is_file && !read_about(request, file)) return MAP_FAILED;
   const Locked locked(*shared_);
@@ -176,10 +177,7 @@ bool Mappings::write_back(const Mapping& mapping) const {
   const File& file = mapping.file;
   if (file.descriptor < 0) return true;
   const bool own = file.rank == memory_->job().rank;
-  const World& world = memory_->collective().world();
-  const int to =
-      own ? file.descriptor
-          : take_descriptor(world.board->rank(file.rank).pid.load(std::memory_order_relaxed), file.descriptor);
+  const int to = own ? file.descriptor : instance<Descriptors>().take(file.rank, file.descriptor);
   struct stat about;
   bool done = to >= 0 && fstat(to, &about) == 0 && about.st_dev == file.device && about.st_ino == file.number;
   if (done && about.st_size > file.offset) {
