@@ -127,11 +127,12 @@ void Regions::wait_for_ranks(const char* call, const void* code, uint64_t shares
   const InRuntime runtime;
   const RecordedCall recorded(code);
   learnt_.end();
+  flush_stdout();  // before what others print then
   require(memory_->consistency().barrier(call));
   queues_.clear(barriers_, shares);
   cancellation_.clear(barriers_);
   tasks_.clear(barriers_);
-  instance<RegionOutput>().after_barrier();
+  instance<RegionOutput>().write_given();
   ++barriers_;
   if (place != 0) learnt_.begin(place);
 }

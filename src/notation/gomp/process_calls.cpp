@@ -148,12 +148,16 @@ void seed_48(long value) {
   srand48(value);
 }
 
+// Streams of C++ are those of C, which are ordered: std::cout would have a buffer of its own in rank 0 alone.
+bool keep_with_stdio(bool) { return true; }
+
 }  // namespace
 
 void add_process_calls(std::vector<Import>& calls) {
   take(calls, "chdir", change_folder), take(calls, "fchdir", change_folder_to), take(calls, "umask", change_mask);
   take(calls, "setenv", set_variable), take(calls, "putenv", put_variable), take(calls, "unsetenv", unset_variable);
   take(calls, "clearenv", clear_variables), take(calls, "setlocale", set_locale), take(calls, "tzset", set_time_zone);
+  take(calls, "_ZNSt8ios_base15sync_with_stdioEb", keep_with_stdio);
   take(calls, "_ZNSt6locale6globalERKS_", set_locale_of_cxx);
   take(calls, "sigaction", set_action), take(calls, "signal", set_handler<signal>);
   take(calls, "__sysv_signal", set_handler<__sysv_signal>), take(calls, "nice", be_nicer);

@@ -222,6 +222,8 @@ EXPORT int __libc_start_main(Main main, int argc, char** argv, void (*init)(), v
   require(instance<ProcessState>().begin(memory));
   take_calls();
   memory_is_shared = true;
+  // Launchers give each rank a pipe for its output, and do not keep the order between them.
+  instance<ProcessState>().standard_has_changed(STDOUT_FILENO);
   if (memory.job().nnodes > 1 || memory.checking()) require(prepare_code(program));
   on_exit(leave, nullptr);
   if (memory.job().rank != 0) end_rank(serve());

@@ -5,8 +5,11 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "openmp/abi.hpp"
+#include "openmp/program/objects.hpp"
 #include "openmp/program/runtime.hpp"
 #include "openmp/program/words.hpp"
+#include "process/process.hpp"
 
 namespace hiroba::openmp {
 
@@ -19,11 +22,16 @@ Status RegionOutput::begin(Memory& memory) {
 }
 
 // The C library has allocated the stream for the program, so it lies in shared memory of the rank that has opened it.
-bool RegionOutput::is_of_rank_0(const FILE* file) const {
-  if (memory_ == nullptr || memory_->job().rank == 0) return false;
+int RegionOutput::owner(const FILE* file) const {
   const InRuntime runtime;
   PastCache::Place place = {};
-  return memory_->past_cache().locate(file, place).ok() && place.rank == 0;
+  if (memory_ == nullptr) return 0;
+  const bool is_shared = instance<Objects>().has(file) && memory_->past_cache().locate(file, place).ok();
+  return is_shared ? place.rank : memory_->job().rank;
+}
+
+bool RegionOutput::is_elsewhere(const FILE* file) const {
+  return in_program && memory_ != nullptr && owner(file) != memory_->job().rank;
 }
 
 void RegionOutput::write(FILE* file, std::string_view text) {
@@ -33,32 +41,47 @@ void RegionOutput::write(FILE* file, std::string_view text) {
     made = static_cast<Text*>(std::malloc(sizeof(Text) + text.size()));
   }
   if (made == nullptr) end_job(1, "no memory for the %zu bytes that a region writes to a file", text.size());
-  *made = {nullptr, file, text.size()};
-  std::memcpy(made->data(), text.data(), text.size());
   const InRuntime runtime;
-  const std::lock_guard guard(lock_);
-  (last_ == nullptr ? lists_[memory_->job().rank].first[interval_] : last_->next) = made;
-  last_ = made;
+  std::memcpy(made->data(), text.data(), text.size());
+  {
+    const std::lock_guard guard(lock_);
+    *made = {0, file, words::add(&lists_[0].numbers, 1), text.size()};
+    words::release(&lists_[0].texts);
+    int64_t* const link = last_ == nullptr ? &lists_[memory_->job().rank].first : &last_->next;
+    words::swap(link, 0, reinterpret_cast<uint64_t>(made));
+    last_ = made;
+  }
   words::add(&lists_[0].texts, 1);
 }
 
-// After the barrier nobody adds to the lists of the interval that has ended, and rank 0 alone reads them. It has read
-// them at the next barrier, after which this rank uses the list again.
-void RegionOutput::after_barrier() {
-  if (memory_->job().rank == 0 && words::load(&lists_[0].texts) != written_) write_all();
-  interval_ = 1 - interval_;
-  last_ = nullptr;
-  Text*& list = lists_[memory_->job().rank].first[interval_];
-  if (list != nullptr) list = nullptr;
+// A text stays until the next one of its rank is known, because it has the link to that.
+RegionOutput::Text* RegionOutput::following(size_t rank) {
+  const Text* const last = written_[rank];
+  return reinterpret_cast<Text*>(words::load(last == nullptr ? &lists_[rank].first : &last->next));
 }
 
-// Others may have written since the barrier, to their other lists.
-void RegionOutput::write_all() {
-  for (int rank = 1; rank < memory_->job().nranks; ++rank)
-    for (Text* text = lists_[rank].first[interval_]; text != nullptr; ++written_) {
-      std::fwrite(text->data(), 1, text->bytes, text->file);
-      std::free(std::exchange(text, text->next));
-    }
+void RegionOutput::write_given() {
+  if (memory_ == nullptr || memory_->job().rank != 0 || words::load(&lists_[0].texts) == count_) return;
+  const InRuntime runtime;
+  const std::lock_guard guard(lock_);
+  written_.resize(static_cast<size_t>(memory_->job().nranks));
+  while (count_ != words::load(&lists_[0].texts)) write_next();
+}
+
+// Of the texts that are there the one that was begun first.
+void RegionOutput::write_next() {
+  std::vector<Text*> next(written_.size());
+  for (size_t rank = 1; rank < next.size(); ++rank) next[rank] = following(rank);
+  words::acquire(&lists_[0].texts);
+  size_t first = 0;
+  for (size_t rank = 1; rank < next.size(); ++rank)
+    if (next[rank] != nullptr && (first == 0 || next[rank]->number < next[first]->number)) first = rank;
+  Text* const text = next[first];
+  if (text == nullptr) return;
+  HIROBA_REAL(fwrite)(text->data(), 1, text->bytes, text->file);
+  const InProgram program;
+  std::free(std::exchange(written_[first], text));
+  ++count_;
 }
 
 }  // namespace hiroba::openmp
