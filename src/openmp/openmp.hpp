@@ -7,6 +7,7 @@
 #include "openmp/member.hpp"
 #include "openmp/program/code.hpp"
 #include "openmp/program/descriptors.hpp"
+#include "openmp/program/fortran_units.hpp"
 #include "openmp/program/imports.hpp"
 #include "openmp/program/mappings.hpp"
 #include "openmp/program/objects.hpp"

@@ -8,7 +8,7 @@ set(openmp_programs "openmp:openmp.c:cc" "openmp_constructs:openmp_constructs.c:
   "openmp_task_settings:openmp_task_settings.cpp:g++" "openmp_waits:openmp_waits.c:cc"
   "openmp_cxx:openmp_cxx.cpp:g++" "openmp_posix:openmp_posix.c:cc")
 if(GFORTRAN)
-  list(APPEND openmp_programs "openmp_fortran:openmp_fortran.f90:gfortran")
+  list(APPEND openmp_programs "openmp_fortran:openmp_fortran.f90:gfortran" "openmp_units:openmp_units.f90:gfortran")
 endif()
 foreach(line ${openmp_programs})
   string(REPLACE ":" ";" words ${line})
@@ -73,7 +73,10 @@ endforeach()
 foreach(line "one_node 2 1 2" "two_nodes 2 2 1" "three_nodes 3 3 2" "ucx 2 2 1 TRANSPORT=ucx" "mpi 3 2 1 TRANSPORT=mpi")
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words name ranks nodes threads)
-  foreach(program openmp_cxx openmp_posix)
+  foreach(program openmp_cxx openmp_posix openmp_units)
+    if(program STREQUAL openmp_units AND NOT GFORTRAN)
+      continue()
+    endif()
     set(test programs.${program}.${name})
     hiroba_run_test(${test} ${ranks} ${nodes} ${CMAKE_BINARY_DIR}/tests/programs/${program} MATCH "^ok$" SECONDS 60)
     with(${test} TIMEOUT=30 ${words})
@@ -82,7 +85,8 @@ foreach(line "one_node 2 1 2" "two_nodes 2 2 1" "three_nodes 3 3 2" "ucx 2 2 1 T
 endforeach()
 # Without hirobarun they are OpenMP programs.
 foreach(line "openmp word" "openmp_constructs" "openmp_streams" "openmp_fortran" "openmp_tasks 7"
-    "openmp_task_settings" "openmp_waits" "openmp_cxx" "openmp_posix")
+    "openmp_task_settings" "openmp_waits" "openmp_cxx" "openmp_posix"
+    "openmp_units")
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words program)
   if(TARGET ${program}_program)

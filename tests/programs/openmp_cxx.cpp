@@ -1,11 +1,16 @@
 // What OpenMP programs use of the C++ library, in regions of all ranks. Prints "ok".
 #include <omp.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
+#include <iomanip>
+#include <iostream>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace {
@@ -108,12 +113,51 @@ void wait_for_a_flag_before_a_barrier() {
   }
 }
 
+// A stream of main, and streams of threads, whose names main has made.
+void use_streams() {
+  const char* const folder = std::getenv("TMPDIR");
+  const std::string name = std::string(folder != nullptr ? folder : "/tmp") + "/openmp-cxx-" + std::to_string(getpid());
+  std::ofstream out(name);
+  out << "begin" << std::setw(4);
+#pragma omp parallel for ordered schedule(static, 1)
+  for (int i = 0; i < 9; ++i) {
+#pragma omp ordered
+    out << i << ' ';
+  }
+  out << std::hex << 255 << std::endl;
+  out.close();
+  std::ifstream in(name);
+  std::string line;
+  expect(static_cast<bool>(std::getline(in, line)) && line == "begin   0 1 2 3 4 5 6 7 8 ff", "std::ofstream");
+  std::vector<std::string> names;
+  for (int i = 0; i < 12; ++i) names.push_back(name + "." + std::to_string(i));
+  int wrong = 0;
+#pragma omp parallel for schedule(static, 1)
+  for (int i = 0; i < 12; ++i) std::ofstream(names[static_cast<size_t>(i)]) << i << '\n';
+#pragma omp parallel for schedule(static, 1) reduction(+ : wrong)
+  for (int i = 0; i < 12; ++i) {
+    const std::string& other = names[static_cast<size_t>((i + 1) % 12)];
+    int got = -1;
+    std::ifstream(other) >> got;
+    wrong += got != (i + 1) % 12;
+  }
+  for (const std::string& each : names) wrong += std::remove(each.c_str()) != 0;
+  expect(wrong == 0 && std::remove(name.c_str()) == 0, "streams of threads");
+}
+
 }  // namespace
 
 int main() {
+  std::ios_base::sync_with_stdio(false);
+  use_streams();
   count_references();
   drop_elsewhere();
   use_flags();
   wait_for_a_flag_before_a_barrier();
-  std::puts("ok");
+#pragma omp parallel for ordered schedule(static, 1)
+  for (int i = 0; i < 2; ++i) {
+#pragma omp ordered
+    std::cout << "ok"[i];
+  }
+  std::cout << std::endl;
 }

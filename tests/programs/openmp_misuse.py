@@ -187,6 +187,35 @@ program file
   write (7, *) 'something'
 end program
 """
+UNIT = """
+program unit
+  integer :: i, n
+  open (30, status='scratch')
+  write (30, *) 1, 2
+  rewind (30)
+  !$omp parallel do schedule(static, 1) ordered
+  do i = 1, 2
+    !$omp ordered
+    read (30, *) n
+    !$omp end ordered
+  end do
+end program
+"""
+STREAM = """
+#include <stdio.h>
+int main(void) {
+  FILE* file = tmpfile();
+  int sum = 0;
+  fputs("12", file);
+  rewind(file);
+#pragma omp parallel for ordered schedule(static, 1) reduction(+ : sum)
+  for (int i = 0; i < 2; i++) {
+#pragma omp ordered
+    sum += fgetc(file);
+  }
+  return sum;
+}
+"""
 
 
 class Misuse(unittest.TestCase):
@@ -296,6 +325,19 @@ class Misuse(unittest.TestCase):
         status, output = self.run_job("-n", "2", program, "stack")
         self.assertEqual(status, 139, output)
         self.assertRegex(output, r"may be in another rank alone: .* or mmap\(\) with MAP_STACK")
+
+    def test_a_stream_that_main_has_opened(self) -> None:
+        program = self.build("stream", STREAM, "-fopenmp-nodes", "-g")
+        status, output = self.run_job("-n", "2", "--threads", "1", program)
+        self.assertEqual(status, 1, output)
+        self.assertRegex(output, r"fgetc\(\) at main\S* \(stream\.c:11\) uses a stream that rank 0 has opened")
+
+    @unittest.skipUnless(shutil.which("gfortran"), "needs gfortran")
+    def test_a_unit_that_main_has_opened(self) -> None:
+        program = self.build("unit", UNIT, "--cc", "gfortran", "-fopenmp-nodes", suffix="f90")
+        status, output = self.run_job("-n", "2", "--threads", "1", program)
+        self.assertEqual(status, 1, output)
+        self.assertRegex(output, r"unit\.f90:10: unit 30 is open in rank 0, and another rank reads it")
 
     def test_fork(self) -> None:
         program = self.build("forks", FORK, "-fopenmp-nodes")

@@ -207,6 +207,59 @@ static void use_descriptors(void) {
   EXPECT(wrong == 0 && close(ends[0]) == 0 && close(ends[1]) == 0 && close(file) == 0 && unlink(name) == 0);
 }
 
+static void expect_text(const char* name, const char* expected) {
+  char text[400] = {0};
+  FILE* const file = fopen(name, "r");
+  EXPECT(file != NULL && fread(text, 1, sizeof text - 1, file) > 0 && fclose(file) == 0);
+  if (strcmp(text, expected) != 0) fprintf(stderr, "%s\ninstead of\n%s\n", text, expected);
+  EXPECT(strcmp(text, expected) == 0);
+}
+
+/* Parts of lines, to a stream and to stdout, which is a file meanwhile. */
+static void print_in_order(void) {
+  int descriptor = -1;
+  char* const name = strdup(new_file(&descriptor));
+  close(descriptor);
+  FILE* const file = fopen(name, "w");
+  fprintf(file, "begin ");
+#pragma omp parallel for ordered schedule(static, 1)
+  for (int i = 0; i < 9; ++i) {
+#pragma omp ordered
+    {
+      fprintf(file, "%d", i);
+      fputs(" ", file);
+      if (i == 4) fwrite("half ", 1, 5, file), fputc('\n', file);
+    }
+  }
+  fprintf(file, "end\n");
+#pragma omp parallel num_threads(omp_get_max_threads())
+  if (omp_get_thread_num() == omp_get_num_threads() - 1) fputs("last\n", file);
+  fputs("after\n", file);
+  fclose(file);
+  expect_text(name, "begin 0 1 2 3 4 half \n5 6 7 8 end\nlast\nafter\n");
+  fflush(stdout);
+  const int before = dup(1), there = open(name, O_WRONLY | O_TRUNC | O_APPEND);
+  EXPECT(before >= 0 && dup2(there, 1) == 1);
+  printf("begin ");
+#pragma omp parallel for ordered schedule(static, 1)
+  for (int i = 0; i < 9; ++i) {
+#pragma omp ordered
+    {
+      printf("%d", i);
+      putchar(' ');
+      if (i == 4) puts("half");
+    }
+  }
+  printf("end\n");
+  fflush(stdout);
+  EXPECT(dup2(before, 1) == 1 && close(before) == 0 && close(there) == 0);
+  expect_text(name, "begin 0 1 2 3 4 half\n5 6 7 8 end\n");
+  unlink(name);
+#pragma omp parallel
+  {
+  }
+}
+
 static volatile sig_atomic_t signals;
 static void count_signal(int number) { signals += number == SIGUSR1; }
 
@@ -255,6 +308,7 @@ static void change_the_process(void) {
 int main(void) {
   name_files_elsewhere();
   use_descriptors();
+  print_in_order();
   change_the_process();
   map_memory();
   map_in_parts();

@@ -16,6 +16,7 @@ void add_mapping_calls(std::vector<Import>& calls);
 void add_file_calls(std::vector<Import>& calls);
 void add_descriptor_calls(std::vector<Import>& calls);
 void add_process_calls(std::vector<Import>& calls);
+void add_fortran_calls(std::vector<Import>& calls);
 
 template <typename Function>
 void take(std::vector<Import>& calls, const char* name, Function* own) {

@@ -53,7 +53,11 @@ struct Touched<Result(Parameters...)> {
 template <typename Result, typename... Parameters>
 struct Touched<Result(Parameters...) noexcept> : Touched<Result(Parameters...)> {};
 
-int open_file(const char* name, int flags, mode_t mode) { return open(name, flags, mode); }
+int open_file(const char* name, int flags, mode_t mode) {
+  if (const int unit = in_program ? FortranUnits::unit_of(name) : 0; unit != 0)
+    return instance<FortranUnits>().open_file_in_memory(unit);
+  return open(name, flags, mode);
+}
 int open_in(int folder, const char* name, int flags, mode_t mode) {
   const Borrowed from(folder);
   return openat(from.here(), name, flags, mode);

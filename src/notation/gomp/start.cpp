@@ -98,6 +98,7 @@ void take_calls() {
   add_file_calls(calls);
   add_descriptor_calls(calls);
   add_process_calls(calls);
+  add_fortran_calls(calls);
   replace_imports(Users::program, calls);
 }
 
@@ -219,6 +220,7 @@ EXPORT int __libc_start_main(Main main, int argc, char** argv, void (*init)(), v
   require(instance<RegionOutput>().begin(memory));
   require(instance<Mappings>().begin(memory));
   require(instance<Descriptors>().begin(memory));
+  require(instance<FortranUnits>().begin(memory));
   require(instance<ProcessState>().begin(memory));
   take_calls();
   memory_is_shared = true;

@@ -34,7 +34,7 @@ bool RegionOutput::is_elsewhere(const FILE* file) const {
   return in_program && memory_ != nullptr && owner(file) != memory_->job().rank;
 }
 
-void RegionOutput::write(FILE* file, std::string_view text) {
+void RegionOutput::write(FILE* file, int unit, std::string_view text) {
   Text* made = nullptr;
   {
     const InProgram program;
@@ -45,7 +45,7 @@ void RegionOutput::write(FILE* file, std::string_view text) {
   std::memcpy(made->data(), text.data(), text.size());
   {
     const std::lock_guard guard(lock_);
-    *made = {0, file, words::add(&lists_[0].numbers, 1), text.size()};
+    *made = {0, file, unit, words::add(&lists_[0].numbers, 1), text.size()};
     words::release(&lists_[0].texts);
     int64_t* const link = last_ == nullptr ? &lists_[memory_->job().rank].first : &last_->next;
     words::swap(link, 0, reinterpret_cast<uint64_t>(made));
@@ -68,6 +68,15 @@ void RegionOutput::write_given() {
   while (count_ != words::load(&lists_[0].texts)) write_next();
 }
 
+// By Fortran's FPUTC, which writes bytes as they are.
+static void put(int unit, char* text, size_t bytes) {
+  using Put = void (*)(const int*, char*, int*, size_t);
+  static const auto function = reinterpret_cast<Put>(dlsym(RTLD_DEFAULT, "_gfortran_fputc_i4_sub"));
+  int status = 0;
+  for (size_t i = 0; i < bytes && status == 0; ++i) function(&unit, text + i, &status, 1);
+  if (status != 0) log_line("what a region writes to unit %d cannot be written there", unit);
+}
+
 // Of the texts that are there the one that was begun first.
 void RegionOutput::write_next() {
   std::vector<Text*> next(written_.size());
@@ -78,7 +87,8 @@ void RegionOutput::write_next() {
     if (next[rank] != nullptr && (first == 0 || next[rank]->number < next[first]->number)) first = rank;
   Text* const text = next[first];
   if (text == nullptr) return;
-  HIROBA_REAL(fwrite)(text->data(), 1, text->bytes, text->file);
+  if (text->file == nullptr) put(text->unit, text->data(), text->bytes);
+  else HIROBA_REAL(fwrite)(text->data(), 1, text->bytes, text->file);
   const InProgram program;
   std::free(std::exchange(written_[first], text));
   ++count_;

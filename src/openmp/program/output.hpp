@@ -26,14 +26,17 @@ class RegionOutput {
   bool is_elsewhere(const FILE* file) const;
   int owner(const FILE* file) const;
   // For a stream of rank 0.
-  void write(FILE* file, std::string_view text);
+  void write(FILE* file, std::string_view text) { write(file, 0, text); }
+  // The same for a unit of Fortran.
+  void write(int unit, std::string_view text) { write(nullptr, unit, text); }
   // Rank 0: writes what others have given by now.
   void write_given();
 
  private:
   struct Text {
     int64_t next;  // the address of the next one of the rank
-    FILE* file;
+    FILE* file;    // null: a unit of Fortran
+    int unit;
     uint64_t number;  // in the order of all
     size_t bytes;
     char* data() { return reinterpret_cast<char*>(this + 1); }
@@ -43,6 +46,7 @@ class RegionOutput {
     int64_t first;           // the address of the rank's first text
   };
 
+  void write(FILE* file, int unit, std::string_view text);
   Text* following(size_t rank);
   void write_next();
 
