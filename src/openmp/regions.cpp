@@ -10,7 +10,7 @@
 #include "base/wait.hpp"
 #include "openmp/abi.hpp"
 #include "openmp/program/names.hpp"
-#include "openmp/program/output.hpp"
+#include "openmp/system/output.hpp"
 #include "openmp/program/runtime.hpp"
 #include "openmp/program/words.hpp"
 #include "process/process.hpp"

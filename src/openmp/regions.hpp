@@ -12,7 +12,7 @@
 #include "openmp/cancellation.hpp"
 #include "openmp/learnt_pages.hpp"
 #include "openmp/member.hpp"
-#include "openmp/program/process_state.hpp"
+#include "openmp/system/process_state.hpp"
 #include "openmp/program/runtime.hpp"
 #include "openmp/program/stacks.hpp"
 #include "openmp/program/threadprivate.hpp"

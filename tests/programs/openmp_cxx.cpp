@@ -3,14 +3,20 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
+#include <future>
 #include <iomanip>
 #include <iostream>
 #include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -145,11 +151,82 @@ void use_streams() {
   expect(wrong == 0 && std::remove(name.c_str()) == 0, "streams of threads");
 }
 
+// Locks, condition variables, and what is done once.
+void exclude() {
+  static std::mutex mutex;
+  static std::recursive_timed_mutex timed;
+  static std::shared_mutex readers;
+  static std::once_flag once;
+  std::condition_variable ready;
+  int count[3] = {}, calls = 0, turn = 0;
+#pragma omp parallel for
+  for (int i = 0; i < 60; ++i) {
+    {
+      const std::scoped_lock guard(mutex, timed);
+      ++count[0];
+    }
+    {
+      const std::unique_lock<std::recursive_timed_mutex> outer(timed), inner(timed);
+      ++count[1];
+    }
+    {
+      const std::unique_lock<std::shared_mutex> guard(readers);
+      ++count[2];
+    }
+    const std::shared_lock<std::shared_mutex> guard(readers);
+    std::call_once(once, [&calls] { ++calls; });
+  }
+  expect(count[0] == 60 && count[1] == 60 && count[2] == 60 && calls == 1, "locks, and call_once");
+#pragma omp parallel num_threads(omp_get_max_threads())
+  {
+    std::unique_lock<std::mutex> guard(mutex);
+    ready.wait(guard, [&turn] { return turn == omp_get_thread_num(); });
+    ++turn;
+    ready.notify_all();
+  }
+  expect(turn == omp_get_max_threads(), "a condition variable");
+}
+
+int make_once() {
+  static std::atomic<int> made{0};
+  static const int value = [] { return 7 + made++; }();
+  return value;
+}
+
+void begin_once() {
+  int wrong = 0;
+#pragma omp parallel reduction(+ : wrong)
+  for (int i = 0; i < 10; ++i) wrong += make_once() != 7;
+  expect(wrong == 0, "a variable that is static in a function");
+}
+
+// Futures and threads of main; exceptions that are caught where they are thrown.
+void run_beside() {
+  std::future<int> later = std::async(std::launch::async, [] { return 5; });
+  std::promise<int> promise;
+  std::future<int> kept = promise.get_future();
+  std::thread([&promise] { promise.set_value(6); }).join();
+  int caught = 0;
+#pragma omp parallel for reduction(+ : caught)
+  for (int i = 0; i < 12; ++i) {
+    try {
+      if (i % 2 == 0) throw std::runtime_error("even");
+      static_cast<void>(std::stoi("no number"));
+    } catch (const std::exception& error) {
+      caught += error.what()[0] == 'e' || error.what()[0] == 's';
+    }
+  }
+  expect(later.get() == 5 && kept.get() == 6 && caught == 12, "futures, and exceptions");
+}
+
 }  // namespace
 
 int main() {
   std::ios_base::sync_with_stdio(false);
   use_streams();
+  exclude();
+  begin_once();
+  run_beside();
   count_references();
   drop_elsewhere();
   use_flags();

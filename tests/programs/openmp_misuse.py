@@ -121,7 +121,8 @@ MAPS = """
 int main(int argc, char** argv) {
   if (argc < 2) return 1;
   if (strcmp(argv[1], "shmat") == 0) return shmat(0, NULL, 0) != (void*)-1;
-  if (strcmp(argv[1], "code") == 0) return mmap(NULL, 4096, PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED;
+  const int kind = MAP_PRIVATE | MAP_ANONYMOUS;
+  if (strcmp(argv[1], "code") == 0) return mmap(NULL, 4096, PROT_EXEC, kind, -1, 0) != MAP_FAILED;
   char* own = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
   int sum = 0;
 #pragma omp parallel reduction(+ : sum)

@@ -16,7 +16,7 @@ namespace hiroba::openmp {
 
 namespace {
 
-// How GCC passes statements to Fortran's library (libgfortran.so.5): the beginnings of these structures.
+// GCC passes statements to Fortran's library (libgfortran.so.5) as structures that begin so.
 struct Statement {
   uint32_t flags;
   int32_t unit;
@@ -72,7 +72,7 @@ bool is_here(const Statement& statement) {
           statement.file, statement.line, statement.unit, owner, does);
 }
 
-// What this thread writes to a unit of rank 0.
+// The statement by which this thread writes to a unit of rank 0.
 struct Elsewhere {
   int unit = 0;  // of rank 0; 0: none
   int own = 0;   // the unit of the file in memory, which the library opens by the name that it gives such units

@@ -99,6 +99,7 @@ void take_calls() {
   add_descriptor_calls(calls);
   add_process_calls(calls);
   add_fortran_calls(calls);
+  add_thread_calls(calls);
   replace_imports(Users::program, calls);
 }
 

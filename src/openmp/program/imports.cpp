@@ -61,7 +61,7 @@ struct Replacement {
   std::map<std::string_view, void*> own;
 };
 
-// What the dynamic linker has made read-only (RELRO) ends within a page that is not.
+// Returns true for what the dynamic linker has made read-only (RELRO).
 bool is_read_only(const dl_phdr_info& object, const void* slot) {
   const auto at = reinterpret_cast<uint64_t>(slot) - object.dlpi_addr;
   for (int i = 0; i < object.dlpi_phnum; ++i) {

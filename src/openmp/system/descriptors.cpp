@@ -1,4 +1,4 @@
-#include "openmp/program/descriptors.hpp"
+#include "openmp/system/descriptors.hpp"
 
 #include <fcntl.h>
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-#include "openmp/program/mappings.hpp"
+#include "openmp/system/mappings.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -12,11 +12,10 @@
 #include <cstring>
 
 #include "base/log.hpp"
-#include "openmp/abi.hpp"
-#include "openmp/program/descriptors.hpp"
 #include "openmp/program/objects.hpp"
 #include "openmp/program/runtime.hpp"
 #include "openmp/program/words.hpp"
+#include "openmp/system/descriptors.hpp"
 #include "process/process.hpp"
 
 namespace hiroba::openmp {
@@ -85,9 +84,8 @@ bool Mappings::read_about(const Request& request, File& file) const {
 }
 
 bool Mappings::fill(char* at, const Request& request) {
-  return move_all(at, request.bytes, request.offset, [&](char* to, size_t bytes, off_t offset) {
-    return HIROBA_REAL(pread)(request.descriptor, to, bytes, offset);
-  });
+  return move_all(at, request.bytes, request.offset,
+                  [&](char* to, size_t bytes, off_t offset) { return pread(request.descriptor, to, bytes, offset); });
 }
 
 void* Mappings::map(void* at, size_t bytes, int access, int flags, int descriptor, off_t offset) {
@@ -124,7 +122,7 @@ void* Mappings::map_anew(const Request& request, const File& file) {
   return begin;
 }
 
-// What other mappings of the file have is in this one, too, if it lies in one of them.
+// A mapping that lies in another one of the file is a part of that.
 void* Mappings::share_again(const Request& request, const File& file, bool& refused) {
   const off_t end = file.offset + static_cast<off_t>(round_up(request.bytes));
   for (Mapping* other = shared_->first; other != nullptr; other = other->next) {
@@ -182,9 +180,8 @@ bool Mappings::write_back(const Mapping& mapping) const {
   bool done = to >= 0 && fstat(to, &about) == 0 && about.st_dev == file.device && about.st_ino == file.number;
   if (done && about.st_size > file.offset) {
     const size_t bytes = std::min(mapping.bytes, static_cast<size_t>(about.st_size - file.offset));
-    done = move_all(mapping.begin, bytes, file.offset, [to](char* from, size_t bytes, off_t offset) {
-      return HIROBA_REAL(pwrite)(to, from, bytes, offset);
-    });
+    done = move_all(mapping.begin, bytes, file.offset,
+                    [to](char* from, size_t bytes, off_t offset) { return pwrite(to, from, bytes, offset); });
   }
   if (!done)
     log_line(

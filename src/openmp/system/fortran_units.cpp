@@ -1,12 +1,12 @@
-#include "openmp/program/fortran_units.hpp"
+#include "openmp/system/fortran_units.hpp"
 
 #include <sys/mman.h>
 
 #include <cstdlib>
 #include <cstring>
 
-#include "openmp/program/descriptors.hpp"
 #include "openmp/program/runtime.hpp"
+#include "openmp/system/descriptors.hpp"
 #include "process/process.hpp"
 
 namespace hiroba::openmp {

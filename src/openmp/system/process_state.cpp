@@ -1,4 +1,4 @@
-#include "openmp/program/process_state.hpp"
+#include "openmp/system/process_state.hpp"
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "openmp/program/descriptors.hpp"
 #include "openmp/program/runtime.hpp"
+#include "openmp/system/descriptors.hpp"
 #include "process/process.hpp"
 
 namespace hiroba::openmp {

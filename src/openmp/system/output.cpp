@@ -1,11 +1,12 @@
-#include "openmp/program/output.hpp"
+#include "openmp/system/output.hpp"
+
+#include <dlfcn.h>
 
 #include <cstdlib>
 #include <cstring>
 #include <utility>
 
 #include "base/log.hpp"
-#include "openmp/abi.hpp"
 #include "openmp/program/objects.hpp"
 #include "openmp/program/runtime.hpp"
 #include "openmp/program/words.hpp"
@@ -68,6 +69,13 @@ void RegionOutput::write_given() {
   while (count_ != words::load(&lists_[0].texts)) write_next();
 }
 
+// Not by fwrite(), which is replaced here.
+static void put(FILE* file, const char* text, size_t bytes) {
+  flockfile(file);
+  fwrite_unlocked(text, 1, bytes, file);
+  funlockfile(file);
+}
+
 // By Fortran's FPUTC, which writes bytes as they are.
 static void put(int unit, char* text, size_t bytes) {
   using Put = void (*)(const int*, char*, int*, size_t);
@@ -77,7 +85,7 @@ static void put(int unit, char* text, size_t bytes) {
   if (status != 0) log_line("what a region writes to unit %d cannot be written there", unit);
 }
 
-// Of the texts that are there the one that was begun first.
+// Writes the text that was begun first, of those that are there.
 void RegionOutput::write_next() {
   std::vector<Text*> next(written_.size());
   for (size_t rank = 1; rank < next.size(); ++rank) next[rank] = following(rank);
@@ -88,7 +96,7 @@ void RegionOutput::write_next() {
   Text* const text = next[first];
   if (text == nullptr) return;
   if (text->file == nullptr) put(text->unit, text->data(), text->bytes);
-  else HIROBA_REAL(fwrite)(text->data(), 1, text->bytes, text->file);
+  else put(text->file, text->data(), text->bytes);
   const InProgram program;
   std::free(std::exchange(written_[first], text));
   ++count_;

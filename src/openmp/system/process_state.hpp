@@ -1,4 +1,4 @@
-// What the program's main changes of its process, it changes of all ranks: folder, mask of new files, environment,
+// Changes that main makes of its process, and by that of all ranks: of folder, mask of new files, environment,
 // locale, signal handlers, limits, seeds, and the standard descriptors. Rank 0 notes the changes, and the other ranks
 // make them before they run the next region.
 //

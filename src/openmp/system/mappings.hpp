@@ -1,4 +1,4 @@
-// What the program maps by mmap(): memory of the program, at one address in all ranks. It is allocated as objects are.
+// Memory that the program maps by mmap(): it has one address in all ranks, and is allocated as objects are.
 // A file's contents are read when it is mapped; what is written to a shared mapping goes to the file by msync(), when
 // it is unmapped, and at the end. Mappings of the same part of a file that are shared are one.
 //
@@ -24,7 +24,7 @@ class Mappings {
   int advise(char* at, size_t bytes, int advice);
   void* remap(char* at, size_t bytes, size_t wanted, int flags);
   bool has(const char* at);
-  // What is left of shared mappings goes to their files. By rank 0, after main.
+  // Writes shared mappings that are left to their files. By rank 0, after main.
   void end();
 
  private:
