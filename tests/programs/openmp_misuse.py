@@ -362,6 +362,37 @@ class Misuse(unittest.TestCase):
         self.assertIn(f"each rank has run {program} whole, an OpenMP program that does not use Hiroba", output)
         self.assertNotIn("whole", self.run_job("-n", "1", program)[1])
 
+    @unittest.skipUnless(shutil.which("clang") and shutil.which("gcc"), "needs clang")
+    def test_a_program_of_clang(self) -> None:
+        words = [HIROBACC, "--cc", "clang", "-fopenmp-nodes", str(FOLDER / "x.c"), "-o", str(FOLDER / "x")]
+        run = subprocess.run(words, capture_output=True, text=True, timeout=60)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("-fopenmp-nodes needs gcc, g++ or gfortran", run.stderr)
+        library, caller = FOLDER / "libkmpc.so", "void __kmpc_barrier(void); int main(void) { __kmpc_barrier(); }"
+        source = FOLDER / "kmpc_library.c"
+        source.write_text("void __kmpc_barrier(void) {}")
+        subprocess.run(["gcc", "-shared", "-fPIC", str(source), "-o", str(library)], check=True, timeout=60)
+        link = [f"-L{FOLDER}", f"-Wl,-rpath,{FOLDER}", "-lkmpc"]
+        program = self.build("calls_kmpc", caller, "-fopenmp-nodes", "-Wl,--no-as-needed", *link)
+        status, output = self.run_job("-n", "2", program)
+        self.assertEqual(status, 1, output)
+        self.assertIn("was compiled by clang, whose OpenMP calls libomp", output)
+
+    def test_a_program_without_openmp(self) -> None:
+        text = 'int puts(const char*); int main(void) { puts("once"); }'
+        program = self.build("serial", text, "--cc", "gcc")
+        status, output = self.run_job("-n", "2", program)
+        self.assertEqual(status, 0, output)
+        self.assertIn(f"each rank has run {program} whole, a program that uses neither Hiroba nor OpenMP", output)
+        self.assertNotIn("whole", self.run_job("-n", "2", "true")[1])
+        compiled = FOLDER / "serial.o"
+        subprocess.run(["gcc", "-c", "-fPIE", str(FOLDER / "serial.c"), "-o", str(compiled)], check=True, timeout=60)
+        words = [HIROBACC, "-fopenmp-nodes", str(compiled), "-o", str(FOLDER / "linked")]
+        subprocess.run(words, check=True, timeout=60)
+        status, output = self.run_job("-n", "2", str(FOLDER / "linked"))
+        self.assertEqual((status, output.count("once")), (0, 1), output)
+        self.assertIn("this program calls nothing of OpenMP, so rank 0 alone runs it", output)
+
     def test_a_stack_that_overflows(self) -> None:
         program = self.build("deep", DEEP, "-fopenmp-nodes")
         status, output = self.run_job("-n", "2", program)

@@ -56,6 +56,17 @@ void check_order() {
           found.dli_fname);
 }
 
+// clang's OpenMP calls another library than GCC's. A file that was compiled without -fopenmp has no regions.
+void check_calls(int rank) {
+  if (imports({"__kmpc_*"}))
+    end_job(1,
+            "code of this program was compiled by clang, whose OpenMP calls libomp: compile it by gcc, g++, gfortran");
+  if (rank == 0 && !imports({"GOMP_*", "omp_*"}))
+    log_line(
+        "this program calls nothing of OpenMP, so rank 0 alone runs it; compile its files with -fopenmp-nodes, too, "
+        "not only link it so");
+}
+
 // All ranks need libraries at the same addresses, because variables of the program may point to them: the program
 // begins again without random addresses.
 void keep_addresses(char** argv) {
@@ -215,6 +226,7 @@ EXPORT int __libc_start_main(Main main, int argc, char** argv, void (*init)(), v
   check_addresses(&member, "a thread-local variable");
   name_rank_in_displays(sms_rank);
   keep_own_word_of_threads();
+  check_calls(sms_rank);
   Memory& memory = process_memory("the start of an OpenMP program");
   require(instance<Regions>().begin(memory, program));
   require(instance<Objects>().begin(memory, program));

@@ -1,7 +1,7 @@
-// What POSIX and C++ have for threads to wait for each other, in shared memory: threads of all ranks may use it. The C
-// library's functions act on a copy, and wake threads of their own process only, so each object has a protocol of its
-// own in the memory that it has: words that are changed at their home, with the orders of locks. Objects in memory of
-// the rank's own stay the C library's.
+// Objects of POSIX and C++ by which threads wait for each other: threads of all ranks may use those in shared memory.
+// The C library's functions act on a copy, and wake threads of their own process only, so each object has a protocol of
+// its own in the memory that it has: words that are changed at their home, with the orders of locks. Objects in memory
+// of the rank's own stay the C library's.
 #include <linux/futex.h>
 #include <pthread.h>
 #include <semaphore.h>
