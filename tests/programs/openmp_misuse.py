@@ -378,6 +378,40 @@ class Misuse(unittest.TestCase):
         self.assertEqual(status, 1, output)
         self.assertIn("was compiled by clang, whose OpenMP calls libomp", output)
 
+    @unittest.skipUnless(shutil.which("gcc"), "needs gcc")
+    def test_a_shared_library_of_the_project(self) -> None:
+        part = """
+        static int table[1000];
+        int fill(void) {
+          int sum = 0;
+        #pragma omp parallel for
+          for (int i = 0; i < 1000; i++) table[i] = i;
+          for (int i = 0; i < 1000; i++) sum += table[i];
+          return sum;
+        }
+        """
+        main = """
+        int fill(void);
+        int main(void) {
+          int sum = 0;
+        #pragma omp parallel reduction(+ : sum)
+          sum += 1;
+          return fill() == 499500 && sum == 2 ? 0 : 1;
+        }
+        """
+        source, library = FOLDER / "part.c", FOLDER / "libpart.so"
+        FOLDER.mkdir(exist_ok=True, parents=True)
+        source.write_text(part)
+        words = ["-fPIC", "-shared", str(source), "-o", str(library)]
+        run = subprocess.run([HIROBACC, "-fopenmp-nodes", *words], capture_output=True, text=True, timeout=60)
+        self.assertEqual((run.returncode, run.stderr.count("-fopenmp-nodes with -shared")), (1, 1), run.stderr)
+        subprocess.run(["gcc", "-fopenmp", *words], check=True, timeout=60)
+        link = [f"-Wl,-rpath,{FOLDER}", str(library)]
+        program = self.build("uses_part", main, "-fopenmp-nodes", *link)
+        status, output = self.run_job("-n", "2", "--nodes", "2", "--threads", "1", program)
+        self.assertEqual(status, 0, output)
+        self.assertIn("libpart.so has parallel regions, which rank 0 alone runs", output)
+
     def test_a_program_without_openmp(self) -> None:
         text = 'int puts(const char*); int main(void) { puts("once"); }'
         program = self.build("serial", text, "--cc", "gcc")

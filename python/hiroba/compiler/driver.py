@@ -63,6 +63,14 @@ def compile_or_link(command: Command, installation: Installation) -> int:
     if command.over_nodes and command.has(*NOT_OVER_NODES):
         print("hirobacc: error: -fopenmp-nodes with -static, -no-pie or a code model: leave that out", file=sys.stderr)
         return 1
+    if command.over_nodes and command.links and command.has("-shared"):
+        why = "a shared library's variables are each rank's own, and rank 0 alone runs its regions"
+        print(
+            f"hirobacc: error: -fopenmp-nodes with -shared: {why}; link its objects, or a static library of them, into "
+            "the program, or compile it with -fopenmp",
+            file=sys.stderr,
+        )
+        return 1
     if command.over_nodes and os.path.basename(command.cc[0]).startswith(NOT_GCC):
         needs = "-fopenmp-nodes needs gcc, g++ or gfortran: the OpenMP of other compilers calls other libraries"
         print(f"hirobacc: error: {needs}; --cc names the compiler", file=sys.stderr)

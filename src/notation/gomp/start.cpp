@@ -65,6 +65,12 @@ void check_calls(int rank) {
     log_line(
         "this program calls nothing of OpenMP, so rank 0 alone runs it; compile its files with -fopenmp-nodes, too, "
         "not only link it so");
+  if (const auto library = library_that_calls("GOMP_parallel*"); rank == 0 && !library.empty())
+    log_line(
+        "%s has parallel regions, which rank 0 alone runs, and its variables are each rank's own: link its objects, or "
+        "a "
+        "static library of them, into the program",
+        library.data());
 }
 
 // All ranks need libraries at the same addresses, because variables of the program may point to them: the program

@@ -18,6 +18,7 @@ struct Dynamic {
     const ElfW(Rela) * first = nullptr;
     size_t bytes = 0;
   } calls, data;
+  bool calls_one_of(std::initializer_list<std::string_view> wanted) const;
 };
 
 // The dynamic linker has made the addresses absolute.
@@ -54,6 +55,15 @@ int find_table(dl_phdr_info* object, size_t, void* search) {
 
 bool matches(std::string_view called, std::string_view name) {
   return name.ends_with('*') ? called.starts_with(name.substr(0, name.size() - 1)) : called == name;
+}
+
+bool Dynamic::calls_one_of(std::initializer_list<std::string_view> wanted) const {
+  for (const Relocations& part : {calls, data})
+    for (size_t i = 0; i < part.bytes / sizeof *part.first; ++i) {
+      const std::string_view called = names + symbols[ELF64_R_SYM(part.first[i].r_info)].st_name;
+      if (std::ranges::any_of(wanted, [called](std::string_view name) { return matches(called, name); })) return true;
+    }
+  return false;
 }
 
 struct Replacement {
@@ -114,6 +124,25 @@ int replace_in(dl_phdr_info* object, size_t, void* replacement) {
 
 }  // namespace
 
+std::string_view library_that_calls(std::string_view name) {
+  struct Look {
+    std::string_view name, found;
+  } look = {name, {}};
+  const auto search = [](dl_phdr_info* object, size_t, void* argument) {
+    auto& [name, found] = *static_cast<Look*>(argument);
+    const std::string_view file = object->dlpi_name;
+    const bool is_other = file.empty() || file.starts_with("/usr/") || file.starts_with("/lib") ||
+                          file.find("/libhiroba") != file.npos || file.find("/libgomp.so") != file.npos;
+    if (is_other || entries_of(*object) == nullptr) return 0;
+    Dynamic table;
+    read(entries_of(*object), table);
+    if (table.calls_one_of({name})) found = file;
+    return found.empty() ? 0 : 1;
+  };
+  dl_iterate_phdr(search, &look);
+  return look.found;
+}
+
 void replace_imports(Users users, std::span<const Import> imports) {
   Replacement replacement = {users, {}};
   for (const auto& [name, own] : imports) replacement.own.emplace(name, own);
@@ -129,13 +158,7 @@ DynamicTable dynamic_table(std::string_view library) {
 bool imports(std::initializer_list<std::string_view> names) {
   Dynamic program;
   read(dynamic_table().entries, program);
-  for (const Dynamic::Relocations& part : {program.calls, program.data})
-    for (size_t i = 0; i < part.bytes / sizeof *part.first; ++i) {
-      const ElfW(Sym)& symbol = program.symbols[ELF64_R_SYM(part.first[i].r_info)];
-      const std::string_view called = program.names + symbol.st_name;
-      if (std::ranges::any_of(names, [called](std::string_view name) { return matches(called, name); })) return true;
-    }
-  return false;
+  return program.calls_one_of(names);
 }
 
 }  // namespace hiroba::openmp

@@ -14,6 +14,9 @@ namespace hiroba::openmp {
 // begin so.
 bool imports(std::initializer_list<std::string_view> names);
 
+// Returns the file of a library, not of the system, that calls a function of this name; empty: there is none.
+std::string_view library_that_calls(std::string_view name);
+
 struct Import {
   std::string_view name;
   void* own;
