@@ -406,7 +406,7 @@ class Misuse(unittest.TestCase):
         run = subprocess.run([HIROBACC, "-fopenmp-nodes", *words], capture_output=True, text=True, timeout=60)
         self.assertEqual((run.returncode, run.stderr.count("-fopenmp-nodes with -shared")), (1, 1), run.stderr)
         subprocess.run(["gcc", "-fopenmp", *words], check=True, timeout=60)
-        link = [f"-Wl,-rpath,{FOLDER}", str(library)]
+        link = ["-Wl,--no-as-needed", f"-Wl,-rpath,{FOLDER}", str(library)]
         program = self.build("uses_part", main, "-fopenmp-nodes", *link)
         status, output = self.run_job("-n", "2", "--nodes", "2", "--threads", "1", program)
         self.assertEqual(status, 0, output)
