@@ -10,9 +10,9 @@
 #include "base/wait.hpp"
 #include "openmp/abi.hpp"
 #include "openmp/program/names.hpp"
-#include "openmp/system/output.hpp"
 #include "openmp/program/runtime.hpp"
 #include "openmp/program/words.hpp"
+#include "openmp/system/output.hpp"
 #include "process/process.hpp"
 
 namespace hiroba::openmp {

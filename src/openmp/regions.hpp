@@ -12,12 +12,12 @@
 #include "openmp/cancellation.hpp"
 #include "openmp/learnt_pages.hpp"
 #include "openmp/member.hpp"
-#include "openmp/system/process_state.hpp"
 #include "openmp/program/runtime.hpp"
 #include "openmp/program/stacks.hpp"
 #include "openmp/program/threadprivate.hpp"
 #include "openmp/queues.hpp"
 #include "openmp/settings.hpp"
+#include "openmp/system/process_state.hpp"
 #include "openmp/tasks.hpp"
 
 namespace hiroba::openmp {

@@ -162,8 +162,7 @@ int signal_all(pthread_cond_t* condition) {
 }
 int end_condition(pthread_cond_t* condition) { return is_shared(condition) ? 0 : pthread_cond_destroy(condition); }
 
-// ---- semaphores, barriers, locks for readers and writers, spin locks
-// -------------------------------------------------
+// ---- semaphores, barriers, locks for readers and writers, spin locks ----------------------------------------------
 
 bool take_one(sem_t* semaphore) {
   const uint64_t value = words::load(word(semaphore));
@@ -257,8 +256,7 @@ int unlock_spin(pthread_spinlock_t* lock) {
   return words::unlock(spin_word(lock)), 0;
 }
 
-// ---- what is done once: variables that are static in a function, pthread_once()
-// --------------------------------------
+// ---- what is done once: variables that are static in a function, pthread_once() -----------------------------------
 
 // A word of 4 bytes: 0, `begun`, `done`. Returns true in the thread that has begun it, false when another has done it.
 bool begin_once(uint32_t* once, uint32_t begun, uint32_t done) {
