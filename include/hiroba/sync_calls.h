@@ -1,5 +1,6 @@
-/* GCC compiles its older atomic operations, __sync_fetch_and_add and the like, to instructions always; here they become
- * those of __atomic, which -fno-inline-atomics makes calls. `hirobacc -fopenmp-nodes` includes this file first. */
+/* GCC compiles its older atomic operations, __sync_fetch_and_add and the like, and those of atomic_flag to instructions
+ * always; here they become others of __atomic, which -fno-inline-atomics makes calls. `hirobacc -fopenmp-nodes`
+ * includes this file first. */
 #ifndef HIROBA_SYNC_CALLS_H
 #define HIROBA_SYNC_CALLS_H
 #ifndef __ASSEMBLER__
@@ -21,6 +22,9 @@
 #define __sync_nand_and_fetch(...) __atomic_nand_fetch(__VA_ARGS__, __ATOMIC_SEQ_CST)
 #define __sync_lock_test_and_set(...) __atomic_exchange_n(__VA_ARGS__, __ATOMIC_ACQUIRE)
 #define __sync_lock_release(...) __atomic_store_n(__VA_ARGS__, 0, __ATOMIC_RELEASE)
+
+#define __atomic_test_and_set(object, order) (__atomic_exchange_n((volatile unsigned char*)(object), 1, order) != 0)
+#define __atomic_clear(object, order) __atomic_store_n((volatile unsigned char*)(object), 0, order)
 
 #ifdef __cplusplus
 

@@ -45,7 +45,7 @@ int has_launcher_word();
 // Flushes the program's output in stdio, C++ streams and Fortran units. May block: see EndWithin.
 [[HIROBA_SHOWN]] void flush_program_output();
 // Flushes stdout alone, unless another thread holds its lock. Blocks only while the reader of stdout does not read.
-void flush_stdout();
+[[HIROBA_SHOWN]] void flush_stdout();
 
 // Records that this process is in exit() and its exit handlers run: end_job then exits with `status`.
 void leave_by_exit(int status);

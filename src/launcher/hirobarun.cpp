@@ -30,17 +30,29 @@ Status place_ranks(const Launch& wish, const Machine& machine, std::vector<RankP
   return {};
 }
 
-// An OpenMP program that was not built for ranks runs whole in each of them, which its user does not expect.
-void explain_lone_openmp(const Launch& wish, Board& board) {
+// Returns what a program is that knows nothing of ranks; null for one of the system, or a script, which users start in
+// many copies to look at hosts.
+const char* lone_kind(const std::string& given) {
+  const std::string program = path_of(given);
+  if (names_library(program, "libhiroba")) return nullptr;
+  for (const char* const library : {"libgomp.so", "libomp.so", "libiomp5.so"})
+    if (names_library(program, library)) return "an OpenMP program that does not use Hiroba";
+  if (given.find('/') == given.npos || !names_library(program, "libc.so") || names_library(program, "libpython"))
+    return nullptr;
+  return "a program that uses neither Hiroba nor OpenMP";
+}
+
+// A program that was not built for ranks runs whole in each of them, which its user does not expect.
+void explain_lone_program(const Launch& wish, Board& board) {
   bool started = false;
   for (int r = 0; r < wish.ranks; ++r) started |= board.rank(r).phase != Phase::launched;
   if (started || wish.ranks == 1) return;
-  const std::string program = path_of(wish.program[0]);
-  if (!names_library(program, "libgomp.so") || names_library(program, "libhiroba")) return;
+  const char* const kind = lone_kind(wish.program[0]);
+  if (kind == nullptr) return;
   std::fprintf(stderr,
-               "hirobarun: each rank has run %s whole, an OpenMP program that does not use Hiroba; for one team of the "
-               "threads of all ranks compile it by hirobacc -fopenmp-nodes\n",
-               wish.program[0].c_str());
+               "hirobarun: each rank has run %s whole, %s; for one team of the threads of all ranks compile its "
+               "OpenMP code by hirobacc -fopenmp-nodes\n",
+               wish.program[0].c_str(), kind);
 }
 
 int launch(Launch wish) {
@@ -80,7 +92,7 @@ int launch(Launch wish) {
   const Refusal not_started = start_ranks(wish, job, places, signals, ranks);
   if (!not_started.why.ok()) return refuse(not_started.why, not_started.exit_status);
   const int ended = Supervisor(ranks, signals, *board, wish).run();
-  if (ended == 0) explain_lone_openmp(wish, *board);
+  if (ended == 0) explain_lone_program(wish, *board);
   return report.empty() ? ended : write_report(report, job, ended);
 }
 

@@ -10,9 +10,9 @@
 #include "base/wait.hpp"
 #include "openmp/abi.hpp"
 #include "openmp/program/names.hpp"
-#include "openmp/program/output.hpp"
 #include "openmp/program/runtime.hpp"
 #include "openmp/program/words.hpp"
+#include "openmp/system/output.hpp"
 #include "process/process.hpp"
 
 namespace hiroba::openmp {
@@ -21,6 +21,14 @@ namespace {
 
 LearntPages::Place place_of(const void* code) { return reinterpret_cast<LearntPages::Place>(code); }
 LearntPages::Place place_of(Function function) { return reinterpret_cast<LearntPages::Place>(function); }
+
+// A thread that enters a barrier flushes at once: another one may wait, by flushes, for what it has written, and come
+// to the barrier only then.
+void publish_at_barrier(Memory& memory) {
+  if (!words::program_flushes) return;
+  const InRuntime runtime;
+  memory.consistency().release_to(0);
+}
 
 }  // namespace
 
@@ -119,11 +127,12 @@ void Regions::wait_for_ranks(const char* call, const void* code, uint64_t shares
   const InRuntime runtime;
   const RecordedCall recorded(code);
   learnt_.end();
+  flush_stdout();  // before what others print then
   require(memory_->consistency().barrier(call));
   queues_.clear(barriers_, shares);
   cancellation_.clear(barriers_);
   tasks_.clear(barriers_);
-  instance<RegionOutput>().after_barrier();
+  instance<RegionOutput>().write_given();
   ++barriers_;
   if (place != 0) learnt_.begin(place);
 }
@@ -150,11 +159,12 @@ void Regions::run(const Work& work) {
 void Regions::run_below(Work work, const char* frames) {
   Order& order = common_->order;
   settings_ = RegionSettings::current();
-  order = {work, settings_, give_variables(work.data), false, 0};
+  order = {work, settings_, give_variables(work.data), instance<ProcessState>().give(), false, 0};
   wait_for_ranks("the start of a parallel region", code_of(work.function), 0, place_of(work.function));
   if (frames != nullptr) memory_->consistency().watch_own(frames, stacks_.top(0));
   run_share(work);
   if (frames != nullptr) memory_->consistency().watch_own(nullptr, nullptr);
+  instance<ProcessState>().clear();
 }
 
 // Structures by which GCC passes variables to threads lie on the stack of main; each has fewer than 512.
@@ -191,13 +201,14 @@ int Regions::serve() {
     if (order.settings != settings_) order.settings.apply();
     settings_ = order.settings;
     if (order.gives_variables) variables_.take();
+    if (order.changes != nullptr) instance<ProcessState>().make(order.changes);
     learnt_.begin(place_of(order.work.function));
     run_share(order.work);
   }
 }
 
 void Regions::end(int status) {
-  common_->order = {{}, {}, false, true, status};
+  common_->order = {{}, {}, false, nullptr, true, status};
   wait_for_ranks("the end of the program");
 }
 
@@ -269,12 +280,14 @@ void Regions::Share::run_function(void* argument) {
   member.frame = __builtin_frame_address(0);
   tasks.begin_member();
   share.work.function(share.work.data);
+  publish_at_barrier(*share.regions.memory_);
   tasks.end_all();
   tasks.end_member();
 }
 
 // The threads of the rank meet, with their tasks done; then the ranks; then the threads go on.
 void Regions::barrier(const void* place) {
+  publish_at_barrier(*memory_);
   tasks_.end_all();
   {
     const InLibgomp libgomp(tasks_.worker());
@@ -299,6 +312,7 @@ void* Regions::team_memory(size_t bytes) {
 // or the region is cancelled. A thread that cancels it arrives at no barrier, so not both can happen.
 bool Regions::barrier_or_cancel(const void* place) {
   if (!cancellation_.on()) return barrier(place), false;
+  publish_at_barrier(*memory_);
   if (HIROBA_REAL(GOMP_barrier_cancel)()) return true;
   if (member.local == 0) {
     if (!cancellation_.await_arrivals()) return true;

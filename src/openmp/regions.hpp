@@ -17,6 +17,7 @@
 #include "openmp/program/threadprivate.hpp"
 #include "openmp/queues.hpp"
 #include "openmp/settings.hpp"
+#include "openmp/system/process_state.hpp"
 #include "openmp/tasks.hpp"
 
 namespace hiroba::openmp {
@@ -113,6 +114,7 @@ class Regions {
     Work work;
     RegionSettings settings;
     bool gives_variables;
+    const ProcessState::Change* changes;
     bool ends;
     int status;
   };

@@ -4,13 +4,17 @@
  *
  * exit=N return=N: before sms_shutdown. after=N: the status after sms_shutdown. before=N: before sms_startup.
  * misuse: a call that is refused. outside: an access past an array. abort. raise=SIGNAL. handled=SIGNAL: by a handler
- * of the program, which says so. ignored=SIGNAL. calls: collective calls that differ. */
+ * of the program, which says so. ignored=SIGNAL. calls: collective calls that differ. mapped: an access where memory
+ * comes while the crash is being told. */
+#define _GNU_SOURCE
 #include <signal.h>
 #include <sms.h>
 #include <stdio.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 static FILE* file;
@@ -33,6 +37,21 @@ static int is(const char* how, const char* name) {
   return 1;
 }
 
+/* The report of a crash limits its time by this function, and may map memory anywhere meanwhile. */
+static void* absent;
+unsigned alarm(unsigned seconds) {
+  const int access = PROT_READ | PROT_WRITE, kind = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+  if (absent != NULL && mmap(absent, 4096, access, kind, -1, 0) == MAP_FAILED) _exit(9);
+  const struct itimerval limit = {{0, 0}, {seconds, 0}};
+  return (unsigned)setitimer(ITIMER_REAL, &limit, NULL);
+}
+
+static void use_before_it_is_mapped(void) {
+  absent = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const int got = *(volatile char*)absent;
+  fprintf(stderr, "went on with %d\n", got);
+}
+
 static int end(const char* how, int* array) {
   if (is(how, "exit")) exit(value);
   if (is(how, "return")) return value;
@@ -50,6 +69,7 @@ static int end(const char* how, int* array) {
     raise(value);
   }
   if (is(how, "calls")) sms_barrier();
+  if (is(how, "mapped")) use_before_it_is_mapped();
   return 0;
 }
 

@@ -52,6 +52,7 @@ ENDINGS = [
     signalled(signal.SIGFPE, r"has sent itself signal 8 .*:" + STACK),
     signalled(signal.SIGUSR1, r"rank {last} \(pid \d+\) was killed by signal 10"),
     Ending(f"ignored={int(signal.SIGSEGV)}", 0, "", LINES),
+    Ending("mapped", 139, r"which is not in a shared array; the program crashed here:" + STACK, out=LINE),
     Ending(
         "calls",
         1,
@@ -88,6 +89,8 @@ def run(build: pathlib.Path, ending: Ending, ranks: int, words: list[str]) -> li
     if len(MESSAGE.findall(job.err)) != (1 if ending.message else 0):
         wrong.append("not one message")
     wrong += [f"lost in the file: {line!r}" for line in ending.file if line not in text]
+    if "went on" in job.err:
+        wrong.append("went on after the crash")
     if ending.out not in job.out:
         wrong.append(f"lost on stdout: {ending.out!r}")
     if "bytes for a line" in job.out:

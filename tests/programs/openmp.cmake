@@ -5,9 +5,11 @@ endif()
 find_program(GFORTRAN gfortran)
 set(openmp_programs "openmp:openmp.c:cc" "openmp_constructs:openmp_constructs.c:cc"
   "openmp_streams:openmp_streams.cpp:g++" "openmp_regions:openmp_regions.c:cc" "openmp_tasks:openmp_tasks.cpp:g++"
-  "openmp_task_settings:openmp_task_settings.cpp:g++" "openmp_waits:openmp_waits.c:cc")
+  "openmp_task_settings:openmp_task_settings.cpp:g++" "openmp_waits:openmp_waits.c:cc"
+  "openmp_cxx:openmp_cxx.cpp:g++" "openmp_posix:openmp_posix.c:cc"
+  "openmp_pthreads:openmp_pthreads.c:cc")
 if(GFORTRAN)
-  list(APPEND openmp_programs "openmp_fortran:openmp_fortran.f90:gfortran")
+  list(APPEND openmp_programs "openmp_fortran:openmp_fortran.f90:gfortran" "openmp_units:openmp_units.f90:gfortran")
 endif()
 foreach(line ${openmp_programs})
   string(REPLACE ":" ";" words ${line})
@@ -68,9 +70,24 @@ foreach(nodes 1 2)
   hiroba_run_test(${test} 2 ${nodes} ${CMAKE_BINARY_DIR}/tests/programs/openmp_waits MATCH "^ok$" SECONDS 60)
   set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT "OMP_NUM_THREADS=1")
 endforeach()
+# What programs use of the libraries of C and C++, and of POSIX.
+foreach(line "one_node 2 1 2" "two_nodes 2 2 1" "three_nodes 3 3 2" "ucx 2 2 1 TRANSPORT=ucx" "mpi 3 2 1 TRANSPORT=mpi")
+  separate_arguments(words UNIX_COMMAND ${line})
+  list(POP_FRONT words name ranks nodes threads)
+  foreach(program openmp_cxx openmp_posix openmp_pthreads openmp_units)
+    if(program STREQUAL openmp_units AND NOT GFORTRAN)
+      continue()
+    endif()
+    set(test programs.${program}.${name})
+    hiroba_run_test(${test} ${ranks} ${nodes} ${CMAKE_BINARY_DIR}/tests/programs/${program} MATCH "^ok$" SECONDS 60)
+    with(${test} TIMEOUT=30 ${words})
+    set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT "OMP_NUM_THREADS=${threads}")
+  endforeach()
+endforeach()
 # Without hirobarun they are OpenMP programs.
 foreach(line "openmp word" "openmp_constructs" "openmp_streams" "openmp_fortran" "openmp_tasks 7"
-    "openmp_task_settings" "openmp_waits")
+    "openmp_task_settings" "openmp_waits" "openmp_cxx" "openmp_posix"
+    "openmp_pthreads" "openmp_units")
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words program)
   if(TARGET ${program}_program)

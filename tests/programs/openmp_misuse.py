@@ -113,6 +113,24 @@ int main(void) {
 }
 """
 
+MAPS = """
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+int main(int argc, char** argv) {
+  if (argc < 2) return 1;
+  if (strcmp(argv[1], "shmat") == 0) return shmat(0, NULL, 0) != (void*)-1;
+  const int kind = MAP_PRIVATE | MAP_ANONYMOUS;
+  if (strcmp(argv[1], "code") == 0) return mmap(NULL, 4096, PROT_EXEC, kind, -1, 0) != MAP_FAILED;
+  char* own = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  int sum = 0;
+#pragma omp parallel reduction(+ : sum)
+  sum += own[0];
+  return sum;
+}
+"""
+
 THREADS = """
 #include <omp.h>
 #include <stdio.h>
@@ -170,6 +188,35 @@ program file
   write (7, *) 'something'
 end program
 """
+UNIT = """
+program unit
+  integer :: i, n
+  open (30, status='scratch')
+  write (30, *) 1, 2
+  rewind (30)
+  !$omp parallel do schedule(static, 1) ordered
+  do i = 1, 2
+    !$omp ordered
+    read (30, *) n
+    !$omp end ordered
+  end do
+end program
+"""
+STREAM = """
+#include <stdio.h>
+int main(void) {
+  FILE* file = tmpfile();
+  int sum = 0;
+  fputs("12", file);
+  rewind(file);
+#pragma omp parallel for ordered schedule(static, 1) reduction(+ : sum)
+  for (int i = 0; i < 2; i++) {
+#pragma omp ordered
+    sum += fgetc(file);
+  }
+  return sum;
+}
+"""
 
 
 class Misuse(OpenMPTest):
@@ -188,9 +235,10 @@ class Misuse(OpenMPTest):
             self.assertRegex(output, r"waited 3\S* s \(option timeout\) in (a lock|a barrier|an ordered)")
 
     def test_atomics_that_are_instructions(self) -> None:
-        program = self.build("inlined", COUNT, "-fopenmp-nodes", "-finline-atomics")
+        program = self.build("inlined", COUNT, "-fopenmp-nodes", "-finline-atomics", "-g")
         status, output = self.run_job("-n", "2", "--nodes", "2", program)
         self.assertEqual(status, 1, output)
+        self.assertRegex(output, r"an instruction, in main\S* \(inlined\.c:\d+\), which")
         self.assertIn("compile all files with -fno-inline-atomics", output)
 
     def test_one_node_may_have_them(self) -> None:
@@ -257,6 +305,29 @@ class Misuse(OpenMPTest):
         for rank in "01":
             self.assertIn(f"rank {rank} level 1 thread", run.stderr)
 
+    def test_memory_of_a_rank_alone(self) -> None:
+        program = self.build("maps", MAPS, "-fopenmp-nodes", "-g")
+        status, output = self.run_job("-n", "2", program, "shmat")
+        self.assertEqual((status, output.count("shmat() fails in an OpenMP program over ranks")), (0, 1), output)
+        status, output = self.run_job("-n", "2", program, "code")
+        self.assertEqual((status, output.count("mmap() fails in an OpenMP program over ranks")), (0, 1), output)
+        status, output = self.run_job("-n", "2", program, "stack")
+        self.assertEqual(status, 139, output)
+        self.assertRegex(output, r"may be in another rank alone: .* or mmap\(\) with MAP_STACK")
+
+    def test_a_stream_that_main_has_opened(self) -> None:
+        program = self.build("stream", STREAM, "-fopenmp-nodes", "-g")
+        status, output = self.run_job("-n", "2", "--threads", "1", program)
+        self.assertEqual(status, 1, output)
+        self.assertRegex(output, r"fgetc\(\) at main\S* \(stream\.c:11\) uses a stream that rank 0 has opened")
+
+    @unittest.skipUnless(shutil.which("gfortran"), "needs gfortran")
+    def test_a_unit_that_main_has_opened(self) -> None:
+        program = self.build("unit", UNIT, "--cc", "gfortran", "-fopenmp-nodes", suffix="f90")
+        status, output = self.run_job("-n", "2", "--threads", "1", program)
+        self.assertEqual(status, 1, output)
+        self.assertRegex(output, r"unit\.f90:10: unit 30 is open in rank 0, and another rank reads it")
+
     def test_fork(self) -> None:
         program = self.build("forks", FORK, "-fopenmp-nodes")
         status, output = self.run_job("-n", "2", program)
@@ -278,6 +349,71 @@ class Misuse(OpenMPTest):
         self.assertEqual(status, 0, output)
         self.assertIn(f"each rank has run {program} whole, an OpenMP program that does not use Hiroba", output)
         self.assertNotIn("whole", self.run_job("-n", "1", program)[1])
+
+    @unittest.skipUnless(shutil.which("clang") and shutil.which("gcc"), "needs clang")
+    def test_a_program_of_clang(self) -> None:
+        words = [HIROBACC, "--cc", "clang", "-fopenmp-nodes", str(FOLDER / "x.c"), "-o", str(FOLDER / "x")]
+        run = subprocess.run(words, capture_output=True, text=True, timeout=60)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("-fopenmp-nodes needs gcc, g++ or gfortran", run.stderr)
+        library, caller = FOLDER / "libkmpc.so", "void __kmpc_barrier(void); int main(void) { __kmpc_barrier(); }"
+        source = FOLDER / "kmpc_library.c"
+        source.write_text("void __kmpc_barrier(void) {}")
+        subprocess.run(["gcc", "-shared", "-fPIC", str(source), "-o", str(library)], check=True, timeout=60)
+        link = [f"-L{FOLDER}", f"-Wl,-rpath,{FOLDER}", "-lkmpc"]
+        program = self.build("calls_kmpc", caller, "-fopenmp-nodes", "-Wl,--no-as-needed", *link)
+        status, output = self.run_job("-n", "2", program)
+        self.assertEqual(status, 1, output)
+        self.assertIn("was compiled by clang, whose OpenMP calls libomp", output)
+
+    @unittest.skipUnless(shutil.which("gcc"), "needs gcc")
+    def test_a_shared_library_of_the_project(self) -> None:
+        part = """
+        static int table[1000];
+        int fill(void) {
+          int sum = 0;
+        #pragma omp parallel for
+          for (int i = 0; i < 1000; i++) table[i] = i;
+          for (int i = 0; i < 1000; i++) sum += table[i];
+          return sum;
+        }
+        """
+        main = """
+        int fill(void);
+        int main(void) {
+          int sum = 0;
+        #pragma omp parallel reduction(+ : sum)
+          sum += 1;
+          return fill() == 499500 && sum == 2 ? 0 : 1;
+        }
+        """
+        source, library = FOLDER / "part.c", FOLDER / "libpart.so"
+        FOLDER.mkdir(exist_ok=True, parents=True)
+        source.write_text(part)
+        words = ["-fPIC", "-shared", str(source), "-o", str(library)]
+        run = subprocess.run([HIROBACC, "-fopenmp-nodes", *words], capture_output=True, text=True, timeout=60)
+        self.assertEqual((run.returncode, run.stderr.count("-fopenmp-nodes with -shared")), (1, 1), run.stderr)
+        subprocess.run(["gcc", "-fopenmp", *words], check=True, timeout=60)
+        link = ["-Wl,--no-as-needed", f"-Wl,-rpath,{FOLDER}", str(library)]
+        program = self.build("uses_part", main, "-fopenmp-nodes", *link)
+        status, output = self.run_job("-n", "2", "--nodes", "2", "--threads", "1", program)
+        self.assertEqual(status, 0, output)
+        self.assertIn("libpart.so has parallel regions, which rank 0 alone runs", output)
+
+    def test_a_program_without_openmp(self) -> None:
+        text = 'int puts(const char*); int main(void) { puts("once"); }'
+        program = self.build("serial", text, "--cc", "gcc")
+        status, output = self.run_job("-n", "2", program)
+        self.assertEqual(status, 0, output)
+        self.assertIn(f"each rank has run {program} whole, a program that uses neither Hiroba nor OpenMP", output)
+        self.assertNotIn("whole", self.run_job("-n", "2", "true")[1])
+        compiled = FOLDER / "serial.o"
+        subprocess.run(["gcc", "-c", "-fPIE", str(FOLDER / "serial.c"), "-o", str(compiled)], check=True, timeout=60)
+        words = [HIROBACC, "-fopenmp-nodes", str(compiled), "-o", str(FOLDER / "linked")]
+        subprocess.run(words, check=True, timeout=60)
+        status, output = self.run_job("-n", "2", str(FOLDER / "linked"))
+        self.assertEqual((status, output.count("once")), (0, 1), output)
+        self.assertIn("this program calls nothing of OpenMP, so rank 0 alone runs it", output)
 
     def test_a_stack_that_overflows(self) -> None:
         program = self.build("deep", DEEP, "-fopenmp-nodes")

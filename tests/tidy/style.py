@@ -12,8 +12,9 @@ MOST_LINES, MOST_FUNCTION_LINES, MOST_COLUMNS, MOST_FOLDERS = 500, 70, 120, 3
 # Python finds a package by the folder that holds it, which is empty but for packages: the search begins in it.
 PACKAGE_ROOT = "python"
 
-# Where printing is the job: the one place errors leave the library by, and the programs of the launcher.
-PRINTERS = ("src/base/log.cpp", "src/launcher/")
+# Where printing is the job: the one place errors leave the library by, the programs of the launcher, and the functions
+# that replace those of C by which programs print.
+PRINTERS = ("src/base/log.cpp", "src/launcher/", "src/notation/gomp/files.cpp")
 PRINTING = re.compile(
     r"(?<!\w)(?:v?printf|puts|putchar|perror|psignal|v?dprintf)\s*\("
     r"|\bf(?:printf|puts|putc|write|flush)\s*\([^;]*\bstd(?:out|err)\b|\bvfprintf\s*\(\s*std"

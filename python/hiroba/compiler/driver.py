@@ -23,6 +23,7 @@ OPENMP_LINK = (
     *("-Wl,--push-state,--no-as-needed", "-lhiroba_openmp", "-lhiroba", "-Wl,--pop-state"),
 )
 NOT_OVER_NODES = ("-static", "-static-pie", "-no-pie", "-fno-pie", "-fno-PIE", "-mcmodel=medium")
+NOT_GCC = ("clang", "icx", "icpx", "ifx", "nvc", "flang", "pgcc")
 NAMES = (b"hiroba", b"sms_", b"smint_", b"xmp", b"mpc_")  # parts of all names of the library
 
 
@@ -61,6 +62,18 @@ def compile_or_link(command: Command, installation: Installation) -> int:
         return 1
     if command.over_nodes and command.has(*NOT_OVER_NODES):
         print("hirobacc: error: -fopenmp-nodes with -static, -no-pie or a code model: leave that out", file=sys.stderr)
+        return 1
+    if command.over_nodes and command.links and command.has("-shared"):
+        why = "a shared library's variables are each rank's own, and rank 0 alone runs its regions"
+        print(
+            f"hirobacc: error: -fopenmp-nodes with -shared: {why}; link its objects, or a static library of them, into "
+            "the program, or compile it with -fopenmp",
+            file=sys.stderr,
+        )
+        return 1
+    if command.over_nodes and os.path.basename(command.cc[0]).startswith(NOT_GCC):
+        needs = "-fopenmp-nodes needs gcc, g++ or gfortran: the OpenMP of other compilers calls other libraries"
+        print(f"hirobacc: error: {needs}; --cc names the compiler", file=sys.stderr)
         return 1
     if command.over_nodes and not command.fortran:
         command.given = ["-include", f"{installation.headers}/sync_calls.h", *command.given]

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "base/job.hpp"
+#include "base/shown.hpp"
 #include "base/status.hpp"
 
 namespace hiroba {
@@ -16,11 +17,11 @@ bool peeks_processes();
 Status peek_process(Board& board, int rank, uint64_t address, void* to, size_t bytes);
 
 // Lets other processes of the user do both with this one, where the kernel else lets only its parents.
-void let_others_peek();
+[[HIROBA_SHOWN]] void let_others_peek();
 // From now on only this process and those below it, such as hirobarun and its ranks; 0: no others any more.
 void let_only_below_peek(pid_t ancestor);
 // Returns a descriptor of another process as one of this process, or -1 if the kernel forbids that. Safe in a signal
 // handler.
-int take_descriptor(pid_t process, int descriptor);
+[[HIROBA_SHOWN]] int take_descriptor(pid_t process, int descriptor);
 
 }  // namespace hiroba

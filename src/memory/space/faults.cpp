@@ -25,6 +25,7 @@
 #include "base/debugger.hpp"
 #include "base/ending.hpp"
 #include "base/log.hpp"
+#include "base/tables/phrases.hpp"
 #include "base/thread.hpp"
 #include "memory/parts.hpp"
 #include "memory/record/array_record.hpp"
@@ -101,18 +102,25 @@ void print_crash(int signal) {
   print_stack();
 }
 
-// Ends the process by the signal's default action.
-void end_by(int signal, const siginfo_t& info) {
+// Ends the process by the signal's default action, also if the access could be repeated by now: printing the stack may
+// have mapped memory at its address. The signal is sent again with what the processor has told, for a core file.
+[[noreturn]] void end_by(int signal, const siginfo_t& info) {
   struct sigaction standard = {};
   standard.sa_handler = SIG_DFL;
   system_sigaction()(signal, &standard, nullptr);
-  // An access that the processor has refused is repeated on return, so that a core file shows it; nothing else is.
-  if (is_sent(info) || signal == SIGTRAP || info.si_code == BUS_MCEERR_AO) raise(signal);
+  sigset_t open;
+  sigemptyset(&open);
+  sigaddset(&open, signal);
+  pthread_sigmask(SIG_UNBLOCK, &open, nullptr);
+  siginfo_t again = info;
+  syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), signal, &again);
+  raise(signal);
+  _exit(128 + signal);
 }
 
-// Reports the crash, and leaves the process to the signal's default action, which ends it.
-void crash(int signal, const siginfo_t& info) {
-  if (!is_rank()) return end_by(signal, info);
+// Reports the crash, and ends the process.
+[[noreturn]] void crash(int signal, const siginfo_t& info) {
+  if (!is_rank()) end_by(signal, info);
   const bool by_itself = info.si_pid == getpid();
   char what[80];
   std::snprintf(what, sizeof what, "the program crashed by signal %d (%s)", signal, sigabbrev_np(signal));
@@ -122,8 +130,8 @@ void crash(int signal, const siginfo_t& info) {
       log_line("the program was ended by signal %d (%s), which process %d has sent; it was here:", signal,
                strsignal(signal), info.si_pid);
     else if ((signal == SIGSEGV || signal == SIGBUS) && had_bad_access.load())
-      log_line("%s at address %p, which is not in a shared array; the program crashed here:", kind(signal),
-               bad_access.load());
+      log_line("%s at address %p, which is not in a shared array%s; the program crashed here:", kind(signal),
+               bad_access.load(), phrases().stray);
     else if (is_sent(info) && signal != SIGABRT)
       log_line("the program has sent itself signal %d (%s):", signal, strsignal(signal));
     else log_line("%s; the program crashed here:", kind(signal));

@@ -8,11 +8,13 @@
 #include <cstring>
 #include <iostream>  // each rank's streams of C++ begin before the program's, which only rank 0 begins
 #include <thread>
+#include <vector>
 
 #include "base/log.hpp"
 #include "base/secure.hpp"
 #include "base/tables/phrases.hpp"
 #include "notation/gomp/affinity.hpp"
+#include "notation/gomp/calls.hpp"
 #include "openmp/openmp.hpp"
 #include "process/process.hpp"
 #include "sms.h"
@@ -55,6 +57,23 @@ void check_order() {
           found.dli_fname);
 }
 
+// clang's OpenMP calls another library than GCC's. A file that was compiled without -fopenmp has no regions.
+void check_calls(int rank) {
+  if (imports({"__kmpc_*"}))
+    end_job(1,
+            "code of this program was compiled by clang, whose OpenMP calls libomp: compile it by gcc, g++, gfortran");
+  if (rank == 0 && !imports({"GOMP_*", "omp_*"}))
+    log_line(
+        "this program calls nothing of OpenMP, so rank 0 alone runs it; compile its files with -fopenmp-nodes, too, "
+        "not only link it so");
+  if (const auto library = library_that_calls("GOMP_parallel*"); rank == 0 && !library.empty())
+    log_line(
+        "%s has parallel regions, which rank 0 alone runs, and its variables are each rank's own: link its objects, or "
+        "a "
+        "static library of them, into the program",
+        library.data());
+}
+
 // All ranks need libraries at the same addresses, because variables of the program may point to them: the program
 // begins again without random addresses.
 void keep_addresses(char** argv) {
@@ -77,6 +96,30 @@ void check_addresses(const void* here, const char* what) {
           "same versions on all hosts, and the right to start without random addresses (personality; in a container: "
           "a seccomp profile that allows it)",
           what, least, most);
+}
+
+// The C library says in __libc_single_threaded that there is one thread, until the first other one begins, in each
+// process: std::shared_ptr then counts without atomic operations. Here others run from the start.
+void say_that_there_are_threads() {
+  std::thread([] {}).join();
+}
+
+// The variable may be the program's, and is shared then: threads of the runtime must not look there.
+void keep_own_word_of_threads() {
+  static char single_threaded = 0;
+  const Import own = {"__libc_single_threaded", &single_threaded};
+  replace_imports(Users::libraries, {&own, 1});
+}
+
+void take_calls() {
+  std::vector<Import> calls;
+  add_mapping_calls(calls);
+  add_file_calls(calls);
+  add_descriptor_calls(calls);
+  add_process_calls(calls);
+  add_fortran_calls(calls);
+  add_thread_calls(calls);
+  replace_imports(Users::program, calls);
 }
 
 int serve() {
@@ -109,6 +152,7 @@ void run_destructors(const DynamicTable& object) {
 // the files: to flush them would wait for ever after an error in a file, which the program's thread has not left.
 void end_program() {
   run_destructors(dynamic_table());
+  instance<Mappings>().end();
   run_destructors(dynamic_table("libgfortran.so"));
 }
 
@@ -179,17 +223,30 @@ EXPORT int __libc_start_main(Main main, int argc, char** argv, void (*init)(), v
                .resize_object = "realloc",
                .allocate_array = "malloc",
                .set_homes = "HIROBA_HOMES=migrating",
-               .move_homes = "a static schedule"};
+               .move_homes = "a static schedule",
+               .stray =
+                   ", and may be in another rank alone: what libraries allocate, and threads that the program "
+                   "starts by itself, or mmap() with MAP_STACK"};
   keep_addresses(argv);
+  say_that_there_are_threads();
   sms_startup(nullptr, nullptr);
   check_addresses(dlsym(RTLD_NEXT, "printf"), "printf");
   check_addresses(&member, "a thread-local variable");
   name_rank_in_displays(sms_rank);
+  keep_own_word_of_threads();
+  check_calls(sms_rank);
   Memory& memory = process_memory("the start of an OpenMP program");
   require(instance<Regions>().begin(memory, program));
   require(instance<Objects>().begin(memory, program));
   require(instance<RegionOutput>().begin(memory));
+  require(instance<Mappings>().begin(memory));
+  require(instance<Descriptors>().begin(memory));
+  require(instance<FortranUnits>().begin(memory));
+  require(instance<ProcessState>().begin(memory));
+  take_calls();
   memory_is_shared = true;
+  // Launchers give each rank a pipe for its output, and do not keep the order between them.
+  instance<ProcessState>().standard_has_changed(STDOUT_FILENO);
   if (memory.job().nnodes > 1 || memory.checking()) require(prepare_code(program));
   on_exit(leave, nullptr);
   if (memory.job().rank != 0) end_rank(serve());

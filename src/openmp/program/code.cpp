@@ -8,6 +8,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/debug/symbols.hpp"
 #include "openmp/program/runtime.hpp"
 #include "openmp/program/words.hpp"
 #include "process/process.hpp"
@@ -126,6 +127,7 @@ namespace {
 // Redirects the fences. The detours lie near the program, where brk() has room.
 Status redirect(const std::vector<char*>& fences, const Code& code, const Program& program) {
   if (fences.empty()) return {};
+  words::program_flushes = true;
   constexpr uint64_t room = uint64_t{48} << 20;
   const uint64_t bytes = (fences.size() * sizeof(Detour) + page_bytes - 1) / page_bytes * page_bytes;
   void* const at = mmap(reinterpret_cast<void*>(program.end + room), bytes, PROT_READ | PROT_WRITE,
@@ -174,10 +176,11 @@ Status prepare_code(const Program& program) {
       fences.push_back(code.begin + at);
     else if (is_atomic(instruction))
       return Status::error(
-          "an atomic operation at %p of the program is an instruction, which would act on this rank's copy "
+          "an atomic operation of the program is an instruction, in %s, which would act on this rank's copy "
           "alone, and which option check cannot see; compile all files with -fno-inline-atomics and, if they call "
-          "__sync_fetch_and_add and its kin, with -include hiroba/sync_calls.h (hirobacc -fopenmp-nodes does both)",
-          static_cast<void*>(code.begin + at));
+          "__sync_fetch_and_add and its kin, with -include hiroba/sync_calls.h (hirobacc -fopenmp-nodes does both); "
+          "in the place of assembler write __atomic_exchange_n and its kin",
+          source_location(code.begin + at).c_str());
     at += instruction.length;
   }
   return redirect(fences, code, program);

@@ -1,6 +1,11 @@
 #include "openmp/program/imports.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <map>
+
+#include "memory/memory.hpp"
 
 namespace hiroba::openmp {
 
@@ -13,6 +18,7 @@ struct Dynamic {
     const ElfW(Rela) * first = nullptr;
     size_t bytes = 0;
   } calls, data;
+  bool calls_one_of(std::initializer_list<std::string_view> wanted) const;
 };
 
 // The dynamic linker has made the addresses absolute.
@@ -51,7 +57,97 @@ bool matches(std::string_view called, std::string_view name) {
   return name.ends_with('*') ? called.starts_with(name.substr(0, name.size() - 1)) : called == name;
 }
 
+bool Dynamic::calls_one_of(std::initializer_list<std::string_view> wanted) const {
+  for (const Relocations& part : {calls, data})
+    for (size_t i = 0; i < part.bytes / sizeof *part.first; ++i) {
+      const std::string_view called = names + symbols[ELF64_R_SYM(part.first[i].r_info)].st_name;
+      if (std::ranges::any_of(wanted, [called](std::string_view name) { return matches(called, name); })) return true;
+    }
+  return false;
+}
+
+struct Replacement {
+  Users users;
+  std::map<std::string_view, void*> own;
+};
+
+// Returns true for what the dynamic linker has made read-only (RELRO).
+bool is_read_only(const dl_phdr_info& object, const void* slot) {
+  const auto at = reinterpret_cast<uint64_t>(slot) - object.dlpi_addr;
+  for (int i = 0; i < object.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& header = object.dlpi_phdr[i];
+    if (header.p_type == PT_GNU_RELRO && at >= header.p_vaddr && at < header.p_vaddr + header.p_memsz) return true;
+  }
+  return false;
+}
+
+void replace(const dl_phdr_info& object, void** slot, void* own) {
+  if (!is_read_only(object, slot)) {
+    *slot = own;
+    return;
+  }
+  void* const page = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(slot) / page_bytes * page_bytes);
+  if (mprotect(page, page_bytes, PROT_READ | PROT_WRITE) != 0) return;
+  *slot = own;
+  mprotect(page, page_bytes, PROT_READ);
+}
+
+const ElfW(Dyn) * entries_of(const dl_phdr_info& object) {
+  for (int i = 0; i < object.dlpi_phnum; ++i)
+    if (object.dlpi_phdr[i].p_type == PT_DYNAMIC)
+      return reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + object.dlpi_phdr[i].p_vaddr);
+  return nullptr;
+}
+
+bool is_meant(const dl_phdr_info& object, Users users) {
+  const std::string_view name = object.dlpi_name;
+  if (users == Users::libraries) return !name.empty();
+  return name.empty() || name.find("/libstdc++.so") != name.npos || name.find("/libgfortran.so") != name.npos;
+}
+
+int replace_in(dl_phdr_info* object, size_t, void* replacement) {
+  const auto& [users, own] = *static_cast<const Replacement*>(replacement);
+  if (!is_meant(*object, users)) return 0;
+  Dynamic table;
+  read(entries_of(*object), table);
+  for (const Dynamic::Relocations& part : {table.calls, table.data})
+    for (size_t i = 0; i < part.bytes / sizeof *part.first; ++i) {
+      const ElfW(Rela)& place = part.first[i];
+      const auto kind = ELF64_R_TYPE(place.r_info);
+      if (kind != R_X86_64_GLOB_DAT && kind != R_X86_64_JUMP_SLOT) continue;
+      const auto found = own.find(table.names + table.symbols[ELF64_R_SYM(place.r_info)].st_name);
+      if (found != own.end())
+        replace(*object, reinterpret_cast<void**>(object->dlpi_addr + place.r_offset), found->second);
+    }
+  return 0;
+}
+
 }  // namespace
+
+std::string_view library_that_calls(std::string_view name) {
+  struct Look {
+    std::string_view name, found;
+  } look = {name, {}};
+  const auto search = [](dl_phdr_info* object, size_t, void* argument) {
+    auto& [name, found] = *static_cast<Look*>(argument);
+    const std::string_view file = object->dlpi_name;
+    const bool is_other = file.empty() || file.starts_with("/usr/") || file.starts_with("/lib") ||
+                          file.find("/libhiroba") != file.npos || file.find("/libgomp.so") != file.npos;
+    if (is_other || entries_of(*object) == nullptr) return 0;
+    Dynamic table;
+    read(entries_of(*object), table);
+    if (table.calls_one_of({name})) found = file;
+    return found.empty() ? 0 : 1;
+  };
+  dl_iterate_phdr(search, &look);
+  return look.found;
+}
+
+void replace_imports(Users users, std::span<const Import> imports) {
+  Replacement replacement = {users, {}};
+  for (const auto& [name, own] : imports) replacement.own.emplace(name, own);
+  dl_iterate_phdr(replace_in, &replacement);
+}
 
 DynamicTable dynamic_table(std::string_view library) {
   Search search = {library, {}};
@@ -62,13 +158,7 @@ DynamicTable dynamic_table(std::string_view library) {
 bool imports(std::initializer_list<std::string_view> names) {
   Dynamic program;
   read(dynamic_table().entries, program);
-  for (const Dynamic::Relocations& part : {program.calls, program.data})
-    for (size_t i = 0; i < part.bytes / sizeof *part.first; ++i) {
-      const ElfW(Sym)& symbol = program.symbols[ELF64_R_SYM(part.first[i].r_info)];
-      const std::string_view called = program.names + symbol.st_name;
-      if (std::ranges::any_of(names, [called](std::string_view name) { return matches(called, name); })) return true;
-    }
-  return false;
+  return program.calls_one_of(names);
 }
 
 }  // namespace hiroba::openmp

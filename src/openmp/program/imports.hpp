@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string_view>
 
 namespace hiroba::openmp {
@@ -12,6 +13,19 @@ namespace hiroba::openmp {
 // Returns true if the executable calls one of them, or takes its address. A name that ends with "*" stands for all that
 // begin so.
 bool imports(std::initializer_list<std::string_view> names);
+
+// Returns the file of a library, not of the system, that calls a function of this name; empty: there is none.
+std::string_view library_that_calls(std::string_view name);
+
+struct Import {
+  std::string_view name;
+  void* own;
+};
+// Whose calls, and uses of variables, are meant. program: the executable's, and those that the libraries of its
+// languages (C++, Fortran) make for it.
+enum class Users { program, libraries };
+// Makes what is loaded now use `own` in the place of the functions or variables of these names.
+void replace_imports(Users users, std::span<const Import> imports);
 
 struct DynamicTable {
   const ElfW(Dyn) * entries = nullptr;  // ends with DT_NULL; null if there is none

@@ -22,14 +22,23 @@ inline bool requested_dynamic = false;
 // While it lives, this thread runs code of the runtime.
 using InRuntime = InLibrary;
 
-// While it lives, this thread runs code of the program.
+// While it lives, this thread runs code of the program. The compiler knows of malloc() that it reads no variables, and
+// would leave out changes around it.
 class InProgram {
  public:
-  InProgram() : before_(in_program) { in_program = memory_is_shared; }
+  InProgram() : before_(in_program) {
+    in_program = memory_is_shared;
+    change();
+  }
   InProgram(const InProgram&) = delete;
-  ~InProgram() { in_program = before_; }
+  ~InProgram() {
+    change();
+    in_program = before_;
+  }
 
  private:
+  static void change() { asm volatile("" ::: "memory"); }
+
   bool before_;
 };
 

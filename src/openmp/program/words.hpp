@@ -17,6 +17,8 @@ namespace hiroba::openmp::words {
 inline bool between_nodes = false;
 // Option check. Set once at the start.
 inline bool checked = false;
+// The program has code of its own for `flush`. Set once at the start.
+inline bool program_flushes = false;
 
 // Both return the old value.
 uint64_t add(int64_t* word, uint64_t value);

@@ -1,0 +1,171 @@
+// Calls by which the program changes its process: the other ranks change theirs before the next region.
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <clocale>
+#include <cstdlib>
+#include <cstring>
+#include <locale>
+#include <string_view>
+
+#include "notation/gomp/calls.hpp"
+#include "process/process.hpp"
+
+extern "C" sighandler_t __sysv_signal(int, sighandler_t) noexcept;
+
+namespace hiroba::openmp {
+
+namespace {
+
+using Kind = ProcessState::Kind;
+
+template <typename... Texts>
+void note(Kind kind, int number, Texts... texts) {
+  if (in_program) instance<ProcessState>().note(kind, number, texts...);
+}
+
+bool may_change(const char* call) { return !in_program || instance<ProcessState>().may_change(call); }
+
+int note_folder(int result) {
+  char folder[PATH_MAX];
+  if (result == 0 && getcwd(folder, sizeof folder) != nullptr) note(Kind::folder, 0, std::string_view(folder));
+  return result;
+}
+
+int change_folder(const char* name) {
+  if (!may_change("chdir")) return -1;
+  return note_folder(in_program ? call_touched<int, const char*>(chdir, name) : chdir(name));
+}
+
+int change_folder_to(int descriptor) { return may_change("fchdir") ? note_folder(fchdir(descriptor)) : -1; }
+
+mode_t change_mask(mode_t mask) {
+  if (!may_change("umask")) return mask;
+  note(Kind::file_mask, static_cast<int>(mask));
+  return umask(mask);
+}
+
+int set_variable(const char* name, const char* value, int overwrites) {
+  if (!may_change("setenv")) return -1;
+  const bool kept = overwrites == 0 && std::getenv(name) != nullptr;
+  const int result = setenv(name, value, overwrites);
+  if (result == 0 && !kept) note(Kind::set_variable, 0, std::string_view(name), std::string_view(value));
+  return result;
+}
+
+int put_variable(char* text) {
+  if (!may_change("putenv")) return -1;
+  const std::string_view all = text;
+  const size_t equals = all.find('=');
+  if (equals == all.npos) note(Kind::unset_variable, 0, all);
+  else note(Kind::set_variable, 0, all.substr(0, equals), all.substr(equals + 1));
+  return putenv(text);
+}
+
+int unset_variable(const char* name) {
+  if (!may_change("unsetenv")) return -1;
+  note(Kind::unset_variable, 0, std::string_view(name));
+  return unsetenv(name);
+}
+
+int clear_variables() {
+  if (!may_change("clearenv")) return -1;
+  note(Kind::no_variables, 0);
+  return clearenv();
+}
+
+char* set_locale(int category, const char* name) {
+  if (name != nullptr && !may_change("setlocale")) return nullptr;
+  char* const result = std::setlocale(category, name);
+  if (name != nullptr && result != nullptr) note(Kind::locale, category, std::string_view(result));
+  return result;
+}
+
+std::locale set_locale_of_cxx(const std::locale& wanted) {
+  const auto name = wanted.name();
+  if (name != "*") note(Kind::locale_of_cxx, 0, std::string_view(name));
+  return std::locale::global(wanted);
+}
+
+void set_time_zone() {
+  note(Kind::time_zone, 0);
+  tzset();
+}
+
+void note_signal(int number) {
+  struct sigaction action;
+  if (in_program && sigaction(number, nullptr, &action) == 0)
+    note(Kind::signal, number, std::string_view(reinterpret_cast<const char*>(&action), sizeof action));
+}
+
+int set_action(int number, const struct sigaction* action, struct sigaction* old) {
+  const int result = sigaction(number, action, old);
+  if (result == 0 && action != nullptr) note_signal(number);
+  return result;
+}
+
+template <sighandler_t (*function)(int, sighandler_t)>
+sighandler_t set_handler(int number, sighandler_t handler) {
+  const sighandler_t before = function(number, handler);
+  if (before != SIG_ERR) note_signal(number);
+  return before;
+}
+
+int set_limit(__rlimit_resource resource, const rlimit* limit) {
+  if (in_program) touch_all(limit);
+  const int result = setrlimit(resource, limit);
+  if (result == 0) note(Kind::limit, resource, std::string_view(reinterpret_cast<const char*>(limit), sizeof *limit));
+  return result;
+}
+
+int get_limit(__rlimit_resource resource, rlimit* limit) {
+  if (in_program) touch_all(limit);
+  return getrlimit(resource, limit);
+}
+
+int get_usage(__rusage_who who, rusage* usage) {
+  if (in_program) touch_all(usage);
+  return getrusage(who, usage);
+}
+
+int be_nicer(int by) {
+  note(Kind::niceness, by);
+  return nice(by);
+}
+
+void seed(unsigned value) {
+  note(Kind::seed, static_cast<int>(value));
+  srandom(value);
+}
+
+void seed_48(long value) {
+  note(Kind::seed_48, static_cast<int>(value));
+  srand48(value);
+}
+
+// Streams of C++ are those of C, which are ordered: std::cout would have a buffer of its own in rank 0 alone.
+bool keep_with_stdio(bool) { return true; }
+
+}  // namespace
+
+void add_process_calls(std::vector<Import>& calls) {
+  take(calls, "chdir", change_folder), take(calls, "fchdir", change_folder_to), take(calls, "umask", change_mask);
+  take(calls, "setenv", set_variable), take(calls, "putenv", put_variable), take(calls, "unsetenv", unset_variable);
+  take(calls, "clearenv", clear_variables), take(calls, "setlocale", set_locale), take(calls, "tzset", set_time_zone);
+  take(calls, "_ZNSt8ios_base15sync_with_stdioEb", keep_with_stdio);
+  take(calls, "_ZNSt6locale6globalERKS_", set_locale_of_cxx);
+  take(calls, "sigaction", set_action), take(calls, "signal", set_handler<signal>);
+  take(calls, "__sysv_signal", set_handler<__sysv_signal>), take(calls, "nice", be_nicer);
+  for (const char* const name : {"setrlimit", "setrlimit64"}) take(calls, name, set_limit);
+  for (const char* const name : {"getrlimit", "getrlimit64"}) take(calls, name, get_limit);
+  take(calls, "getrusage", get_usage);
+  for (const char* const name : {"srand", "srandom"}) take(calls, name, seed);
+  take(calls, "srand48", seed_48);
+}
+
+}  // namespace hiroba::openmp

@@ -1,0 +1,112 @@
+#include "openmp/system/process_state.hpp"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <clocale>
+#include <cstdlib>
+#include <cstring>
+#include <locale>
+#include <utility>
+
+#include "base/log.hpp"
+#include "openmp/program/runtime.hpp"
+#include "openmp/system/descriptors.hpp"
+#include "process/process.hpp"
+
+namespace hiroba::openmp {
+
+Status ProcessState::begin(Memory& memory) {
+  memory_ = &memory;
+  // Else all ranks had the same random numbers.
+  if (memory.job().rank != 0) srandom(1 + static_cast<unsigned>(memory.job().rank)), srand48(memory.job().rank);
+  return {};
+}
+
+bool ProcessState::may_change(const char* call) const {
+  if (memory_ == nullptr || memory_->job().rank == 0) return true;
+  log_line("%s() in a region, by a thread that is not in the process of main, fails: call it in main", call);
+  return errno = ENOSYS, false;
+}
+
+void ProcessState::note(Kind kind, int number, std::string_view first, std::string_view second) {
+  if (memory_ == nullptr || memory_->job().rank != 0) return;
+  Change* made = nullptr;
+  {
+    const InProgram program;
+    made = static_cast<Change*>(std::malloc(sizeof(Change) + first.size() + second.size() + 2));
+  }
+  if (made == nullptr) end_job(1, "no memory for what the program changes of its process");
+  *made = {nullptr, kind, number, {first.size(), second.size()}};
+  char* to = reinterpret_cast<char*>(made + 1);
+  for (const std::string_view text : {first, second}) {
+    std::memcpy(to, text.data(), text.size());
+    to[text.size()] = '\0';
+    to += text.size() + 1;
+  }
+  const std::lock_guard guard(lock_);
+  (last_ == nullptr ? first_ : last_->next) = made;
+  last_ = made;
+}
+
+const ProcessState::Change* ProcessState::give() {
+  const std::lock_guard guard(lock_);
+  given_ = std::exchange(first_, nullptr), last_ = nullptr;
+  return given_;
+}
+
+void ProcessState::clear() {
+  while (given_ != nullptr) {
+    const InProgram program;
+    std::free(std::exchange(given_, given_->next));
+  }
+}
+
+void ProcessState::make(const Change* first) const {
+  for (const Change* change = first; change != nullptr; change = change->next) make_one(*change);
+}
+
+void ProcessState::make_one(const Change& change) const {
+  const char *const first = change.text(0), *const second = change.text(1);
+  const std::string_view bytes(first, change.bytes[0]);
+  const unsigned seed = static_cast<unsigned>(change.number) + 0x9e3779b9U * static_cast<unsigned>(memory_->job().rank);
+  bool made = true;
+  char folder[4096];
+  switch (change.kind) {
+    case Kind::folder: std::strncpy(folder, first, sizeof folder - 1), made = chdir(folder) == 0; break;
+    case Kind::file_mask: umask(static_cast<mode_t>(change.number)); break;
+    case Kind::set_variable: made = setenv(first, second, 1) == 0; break;
+    case Kind::unset_variable: unsetenv(first); break;
+    case Kind::no_variables: clearenv(); break;
+    case Kind::locale: made = std::setlocale(change.number, first) != nullptr; break;
+    case Kind::locale_of_cxx:
+      made = std::setlocale(LC_ALL, first) != nullptr;
+      if (made) std::locale::global(std::locale(first));
+      break;
+    case Kind::time_zone: tzset(); break;
+    case Kind::signal: {
+      struct sigaction action;
+      std::memcpy(&action, bytes.data(), sizeof action);
+      sigaction(change.number, &action, nullptr);
+      break;
+    }
+    case Kind::limit: {
+      rlimit limit;
+      std::memcpy(&limit, bytes.data(), sizeof limit);
+      setrlimit(static_cast<__rlimit_resource>(change.number), &limit);
+      break;
+    }
+    case Kind::niceness: static_cast<void>(nice(change.number)); break;
+    case Kind::seed: srandom(seed); break;
+    case Kind::seed_48: srand48(static_cast<long>(seed)); break;
+    case Kind::standard: instance<Descriptors>().take_standard(change.number); break;
+  }
+  if (!made)
+    log_line("what main has changed of its process cannot be changed here: %s (%s)", first, std::strerror(errno));
+}
+
+}  // namespace hiroba::openmp

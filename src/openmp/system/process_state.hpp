@@ -1,0 +1,67 @@
+// Changes that main makes of its process, and by that of all ranks: of folder, mask of new files, environment,
+// locale, signal handlers, limits, seeds, and the standard descriptors. Rank 0 notes the changes, and the other ranks
+// make them before they run the next region.
+//
+// Owner: the process (instance<ProcessState>). Thread-safe, but give(), make() and clear(), which are for the thread
+// that starts regions, or serves them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string_view>
+
+#include "memory/memory.hpp"
+
+namespace hiroba::openmp {
+
+class ProcessState {
+ public:
+  enum class Kind : uint32_t {
+    folder,
+    file_mask,
+    set_variable,
+    unset_variable,
+    no_variables,
+    locale,
+    locale_of_cxx,
+    time_zone,
+    signal,
+    limit,
+    niceness,
+    seed,
+    seed_48,
+    standard
+  };
+  struct Change {  // in shared memory, followed by two texts, each with its 0
+    Change* next;
+    Kind kind;
+    int number;
+    size_t bytes[2];
+    const char* text(int which) const {
+      return reinterpret_cast<const char*>(this + 1) + (which == 0 ? 0 : bytes[0] + 1);
+    }
+  };
+
+  Status begin(Memory& memory);  // collective
+  // Returns true if this rank may make a change; else it has told why, and set errno.
+  bool may_change(const char* call) const;
+  void note(Kind kind, int number, std::string_view first = {}, std::string_view second = {});
+  void standard_has_changed(int descriptor) { note(Kind::standard, descriptor); }
+
+  // Rank 0: returns the changes since the last call, for the others.
+  const Change* give();
+  // The other ranks.
+  void make(const Change* first) const;
+  // Rank 0, when all have made what it has given.
+  void clear();
+
+ private:
+  void make_one(const Change& change) const;
+
+  Memory* memory_ = nullptr;
+  std::mutex lock_;
+  Change *first_ = nullptr, *last_ = nullptr, *given_ = nullptr;
+};
+
+}  // namespace hiroba::openmp
