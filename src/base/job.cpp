@@ -11,8 +11,8 @@
 #include <charconv>
 #include <cstring>
 
-#include "base/limits.hpp"
 #include "base/backing/node_memory.hpp"
+#include "base/limits.hpp"
 #include "base/secure.hpp"
 #include "base/text.hpp"
 #include "base/wait.hpp"

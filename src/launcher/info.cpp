@@ -10,9 +10,9 @@
 #include <fstream>
 #include <vector>
 
+#include "base/backing/node_memory.hpp"
 #include "base/limits.hpp"
 #include "base/machine/host.hpp"
-#include "base/backing/node_memory.hpp"
 #include "base/machine/numa.hpp"
 #include "base/machine/numa_calls.hpp"
 #include "base/machine/proc.hpp"

@@ -97,19 +97,19 @@ struct Array {
   uint64_t homes_moved = 0, homes_moved_again = 0, homes_kept = 0;  // pages; kept: because the table was full
   char name[160] = "";
   bool freed = false;
-  bool is_heap = false;                   // a rank's part of the heap: it uses memory only for objects
-  bool sparse = false;                    // most of it will not be used
-  const char* closed_pages = nullptr;     // what an access to a page means that its owner has closed
-  bool watched = false;                   // option check looks for races on it
-  bool own_open = false;                  // this rank's part is not watched, but for AccessRecorder::watch_own()
-  bool race_told = false;                 // a floor that knows the program's text has reported one in this epoch
-  const char* freed_by = "";              // the call that frees it
-  std::atomic<bool> preloaded{false};     // this rank touches pages of other nodes only after preloading them
-  const char* preloaded_by = "";          // the call that says so
-  bool filled = false;                    // HugePages::fill has been called
+  bool is_heap = false;                // a rank's part of the heap: it uses memory only for objects
+  bool sparse = false;                 // most of it will not be used
+  const char* closed_pages = nullptr;  // what an access to a page means that its owner has closed
+  bool watched = false;                // option check looks for races on it
+  bool own_open = false;               // this rank's part is not watched, but for AccessRecorder::watch_own()
+  bool race_told = false;              // a floor that knows the program's text has reported one in this epoch
+  const char* freed_by = "";           // the call that frees it
+  std::atomic<bool> preloaded{false};  // this rank touches pages of other nodes only after preloading them
+  const char* preloaded_by = "";       // the call that says so
+  bool filled = false;                 // HugePages::fill has been called
   HugeState huge;
-  std::shared_ptr<ArrayTouches> touches;  // if touches of its home pages are counted
-  Tracker* tracker = nullptr;             // for pages with their home on another node
+  std::shared_ptr<ArrayTouches> touches;                         // if touches of its home pages are counted
+  Tracker* tracker = nullptr;                                    // for pages with their home on another node
   std::atomic<uint64_t> cached_low{UINT64_MAX}, cached_high{0};  // pages outside [low, high) were never cached
   Counters counters;
   std::atomic<uint32_t> record{0};       // 1 + its number in the record of option report; 0: it has none yet

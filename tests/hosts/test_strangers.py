@@ -76,7 +76,7 @@ class Strangers(JobsTest):
         job = self.running()
         # Hydra's own port on the head is another matter: see below.
         found = [one for one in self.listeners() if not one.local and (one.host, self.kind) != (HEAD, "mpich")]
-        knocks = ["60", "5000", "2"] if self.long else ["4", "2000", "1"]
+        knocks = ("60", "5000", "2") if self.long else ("4", "2000", "1")
         # UCX's own ports are closed to h3, so that one of the job's hosts knocks there.
         ours = [one for one in found if self.transport == "ucx" and "patient" in one.programs]
         self.assertGreater(self.knock([one for one in found if one not in ours], *knocks), 20)

@@ -7,7 +7,7 @@ import sys
 import unittest
 from pathlib import Path
 
-from openmp_jobs import HIROBACC, HIROBARUN, OpenMPTest
+from openmp_jobs import FOLDER, HIROBACC, HIROBARUN, OpenMPTest
 
 COUNT = """
 #include <omp.h>
@@ -451,7 +451,7 @@ class Misuse(OpenMPTest):
         shell = f'for i in $(seq 3 40); do eval "exec $i>&-"; done; exec {program}'
         status, output = self.run_job("-n", "2", "bash", "-c", shell)
         self.assertNotEqual(status, 0, output)
-        self.assertIn("the descriptors that hirobarun opened are closed", output)
+        self.assertIn("does a wrapper script between hirobarun and the program close them", output)
 
     def test_alone(self) -> None:
         program = self.build("alone", COUNT, "-fopenmp-nodes")

@@ -21,7 +21,7 @@ OVER_TCP = {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "lo"}
 
 class Strangers(unittest.TestCase):
     def start(self, **settings: str) -> subprocess.Popen[str]:
-        command = [BUILD / "bin" / "hirobarun", "-n", "2", "--nodes", "2", "--transport", "ucx", PATIENT]
+        command: list[str | Path] = [BUILD / "bin/hirobarun", "-n", "2", "--nodes", "2", "--transport", "ucx", PATIENT]
         environment = {**os.environ, **settings, "HIROBA_TIMEOUT": "30"}
         job = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                text=True, env=environment)  # fmt: skip
@@ -32,7 +32,7 @@ class Strangers(unittest.TestCase):
         """Those that it listens to."""
         sockets = set()
         for link in Path(f"/proc/{process}/fd").iterdir():
-            if match := re.fullmatch(r"socket:\[(\d+)\]", os.readlink(link)):
+            if match := re.fullmatch(r"socket:\[(\d+)\]", str(link.readlink())):
                 sockets.add(match[1])
         rows = [line.split() for line in Path(f"/proc/{process}/net/tcp").read_text().splitlines()[1:]]
         return [int(row[1].partition(":")[2], 16) for row in rows if row[3] == "0A" and row[9] in sockets]
@@ -51,7 +51,7 @@ class Strangers(unittest.TestCase):
         return error
 
     def ask(self, what: str, port: int, address: str) -> str:
-        command = [STRANGER, what, "127.0.0.1", str(port), address]
+        command: list[str | Path] = [STRANGER, what, "127.0.0.1", str(port), address]
         return subprocess.run(command, capture_output=True, text=True, timeout=20, check=False).stdout
 
     def test_ranks_of_one_machine_listen_to_nothing(self) -> None:

@@ -13,8 +13,8 @@
 #include <fstream>
 #include <map>
 
-#include "base/limits.hpp"
 #include "base/backing/node_memory.hpp"
+#include "base/limits.hpp"
 #include "base/machine/proc.hpp"
 #include "base/record/record_file.hpp"
 #include "base/record/record_json.hpp"

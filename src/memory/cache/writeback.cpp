@@ -240,20 +240,19 @@ void Writeback::flush_piece(const Piece& whole, bool alone) {
   // A page that stays in the view may be written in the next epoch but one; then a copy costs more than comparing it.
   if (alone && !copies_.stays(piece.array)) discard_unchanged(piece, unchanged);
   bool quiet = true;
+  const bool may_close = !copies_.stays(piece.array);
   PageBits quiet_pages;
   for (uint64_t i = 0; i < pages; ++i) {
     if (!written.test(i)) continue;
     if (!unchanged.test(i)) config_.states->set_flag(piece.first + i, PageStates::active), quiet = false;
-    if (!alone && copies_.closed.is_quiet_page(piece.first + i, !unchanged.test(i))) quiet_pages.set(i);
+    if (!alone && may_close && copies_.closed.is_quiet_page(piece.first + i, !unchanged.test(i))) quiet_pages.set(i);
     config_.states->release(piece.first + i, PageState::valid);
   }
-  const bool may_close = !copies_.stays(piece.array);
   const bool closes = copies_.closed.is_quiet(piece.first, !quiet, alone) && may_close;
   if (!closes || !close_pages(piece)) copies_.closed.set_all_closed(piece.first, false);
-  if (!closes && may_close)
-    quiet_pages.for_each_run(pages, [&](uint64_t i, uint64_t n) {
-      (void)close_pages({piece.array, piece.run, piece.first + i, piece.first + i + n});
-    });
+  quiet_pages.for_each_run(pages, [&](uint64_t i, uint64_t n) {
+    (void)close_pages({piece.array, piece.run, piece.first + i, piece.first + i + n});
+  });
   if (copies_.full()) copies_.forget_mappings(piece.array, piece.first, pages);
 }
 

@@ -1,6 +1,6 @@
 // Home memory in huge pages. The memory of a rank's own parts comes in huge pages at its first touch, where the kernel
-// has them for the node's file (base/backing/node_memory.hpp). What is in small pages is collapsed after it has been used for
-// so long that this is cheap beside it. README.md, "Huge pages", says when that pays.
+// has them for the node's file (base/backing/node_memory.hpp). What is in small pages is collapsed after it has been
+// used for so long that this is cheap beside it. README.md, "Huge pages", says when that pays.
 //
 // Owner: MemoryParts. For the thread that makes collective calls.
 #pragma once
