@@ -126,8 +126,8 @@ def save(path: str | os.PathLike[str], array: Array, dataset: str = "data") -> N
     Collective.
 
     Errors: Error if the array is in private memory, or a view without rows of the ranks; ValueError if ranks give
-    different arrays, sections or files; TypeError for a path of another type; OSError if the file cannot be written;
-    ImportError without h5py, or zarr."""
+    different arrays, sections or files; TypeError for a path of another type; OSError if the file cannot be written, of
+    which PermissionError if it is a link of another user; ImportError without h5py, or zarr."""
     same_on_all(array, "save")
     file = path_of(path, "save")
     if file.suffix in HDF5:

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 
 #include "base/secure.hpp"
 #include "base/thread.hpp"
@@ -30,15 +31,22 @@ Status place_ranks(const Launch& wish, const Machine& machine, std::vector<RankP
   return {};
 }
 
-// Returns what a program is that knows nothing of ranks; null for one of the system, or a script, which users start in
-// many copies to look at hosts.
+// Returns whether users start many copies of the program to look at hosts: one of the system, or an interpreter.
+bool is_of_system(const std::string& program) {
+  std::error_code error;
+  const std::filesystem::path real = std::filesystem::canonical(program, error);
+  const std::string where = error ? program : real.string();
+  return where.starts_with("/usr/") || where.starts_with("/bin/") || where.starts_with("/sbin/") ||
+         real.filename().string().starts_with("python");
+}
+
+// Returns what a program is that knows nothing of ranks; null for one of the system, or a script.
 const char* lone_kind(const std::string& given) {
   const std::string program = path_of(given);
   if (names_library(program, "libhiroba")) return nullptr;
   for (const char* const library : {"libgomp.so", "libomp.so", "libiomp5.so"})
     if (names_library(program, library)) return "an OpenMP program that does not use Hiroba";
-  if (given.find('/') == given.npos || !names_library(program, "libc.so") || names_library(program, "libpython"))
-    return nullptr;
+  if (is_of_system(program) || !names_library(program, "libc.so")) return nullptr;
   return "a program that uses neither Hiroba nor OpenMP";
 }
 
