@@ -155,7 +155,11 @@ class InTurn(Reports):
     @three_attempts
     def test_barriers_of_other_ranks(self) -> None:
         """Ranks that compute for equally long in all, one before each of two barriers, wait at both."""
-        advice, good = self.data("uneven_in_turn")["advice"], self.data("uneven_in_turn", "remedied")["advice"]
+        bad, good = self.data("uneven_in_turn"), self.data("uneven_in_turn", "remedied")["advice"]
+        advice = bad["advice"]
+        queued = self.seconds(bad, "queued") / self.seconds(bad)
+        if not advice and queued > 0.1:
+            self.skipTest(f"ranks waited {queued:.0%} of the time for processors that other processes had")
         self.assertEqual([entry["rule"] for entry in advice], ["load imbalance"] * 2)
         for rank, loop in enumerate(("first", "second")):
             place = f"report_cases.cpp:{line_of(f'the end of the {loop} loop')})"
