@@ -13,7 +13,15 @@ namespace hiroba {
 
 namespace {
 constexpr uint64_t least_between_nodes = uint64_t{24} << 20;
+
+// Calls visit(first byte, end) for the parts of a rank that have room for a huge page.
+template <typename Visit>
+void for_each_part(const Array& array, int rank, const Visit& visit) {
+  for (const HomeRun& run : array.homes)
+    if (run.rank == rank && run.pages << page_shift >= huge_page_bytes)
+      visit(run.first << page_shift, (run.first + run.pages) << page_shift);
 }
+}  // namespace
 
 // Memory that is used once or twice is not worth a copy, and nothing says how often it will be used. So it is collapsed
 // when it has been in use for four times as long as that takes: a program that ends then has lost a quarter, one that
@@ -43,13 +51,12 @@ uint64_t HugePages::in_use(const Array& array) const {
 
 void HugePages::advise(Array& array) const {
   if (!on_ || config_.sparse || array.sparse || array.is_heap || !pays(array)) return;
-  for (const HomeRun& run : array.homes) {
-    if (run.rank != config_.rank || run.pages << page_shift < huge_page_bytes) continue;
-    const Bytes part = {run.first << page_shift, (run.first + run.pages) << page_shift}, huge = whole(part, part);
-    if (huge.begin >= huge.end) continue;
+  for_each_part(array, config_.rank, [&](uint64_t first, uint64_t last) {
+    const Bytes part = {first, last}, huge = whole(part, part);
+    if (huge.begin >= huge.end) return;
     madvise(config_.base + huge.begin, huge.end - huge.begin, MADV_HUGEPAGE);
     array.huge.advised = true;
-  }
+  });
 }
 
 // Between nodes it pays only for ranks with much of the array, unless copies stay: each time cached pages are dropped,
@@ -84,14 +91,13 @@ HugePages::Bytes HugePages::whole(const Bytes& in_use, const Bytes& part) {
 template <typename Visit>
 void HugePages::for_each_in_use(const Array& array, const Visit& visit) const {
   if (!pays(array)) return;
-  for (const HomeRun& run : array.homes) {
-    if (run.rank != config_.rank || run.pages << page_shift < huge_page_bytes) continue;
-    const Bytes part = {run.first << page_shift, (run.first + run.pages) << page_shift};
-    for_each_data(config_.fd, part.begin, part.end, [&](uint64_t begin, uint64_t end) {
+  for_each_part(array, config_.rank, [&](uint64_t first, uint64_t last) {
+    const Bytes part = {first, last};
+    for_each_data(config_.fd, first, last, [&](uint64_t begin, uint64_t end) {
       const Bytes huge = whole({begin, end}, part);
       if (huge.begin < huge.end) visit(huge, part);
     });
-  }
+  });
 }
 
 // The kernel makes no huge page of an empty range, so one small page must exist.
