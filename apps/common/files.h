@@ -3,8 +3,8 @@
  *
  * A file gets its name when it is complete and on the disk; until then it is NAME.part, so that what fails leaves an
  * older file of that name as it was. Fields are copied through a private buffer: the system never sees shared memory.
- * Where other users may make files, too, as in /tmp, their links are not followed, and no file of theirs is taken for
- * one of this user.
+ * In folders where other users may make files, such as /tmp, their links are not followed, and no file of theirs is
+ * taken for one of this user.
  * Collective: all functions but files_read, files_write, files_write_planes, those of one process, and npy_header. */
 #ifndef APPS_COMMON_FILES_H
 #define APPS_COMMON_FILES_H
@@ -31,8 +31,8 @@ bool files_write(int file, const void* data, size_t bytes, off_t to);
 /* The planes that this rank has, into a file whose field begins at `at`. */
 bool files_write_planes(int file, const slab* slab, off_t at);
 
-/* Of one process: makes the new file `part`, which will be renamed to `path`, and gives it the mode that this user's
- * `path` has; -1: with errno. */
+/* Makes the new file `part`, which will be renamed to `path`, and gives it the mode that this user's `path` has;
+ * returns -1 with errno if it cannot. For one process. */
 int files_create_part(const char* part, const char* path);
 
 /* Opens what files_create_part has made in another process. */
@@ -41,7 +41,7 @@ int files_open_part(const char* part);
 /* As fopen with "w", for a name that a user gives. */
 FILE* files_fopen(const char* path);
 
-/* Whether `path` is a link of a user other than this one and root; sets errno. */
+/* Returns whether `path` is a link of a user other than this one and root; sets errno. */
 bool files_is_foreign_link(const char* path);
 
 /* Ends the program with a message unless a file of this name can be made: before hours of computing. NULL is fine. */

@@ -1,4 +1,4 @@
-// What OpenMP programs use of the C++ library, in regions of all ranks. Prints "ok".
+// Uses of the C++ library by OpenMP programs, in regions of all ranks. Prints "ok".
 #include <omp.h>
 #include <unistd.h>
 

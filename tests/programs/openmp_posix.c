@@ -1,4 +1,4 @@
-/* What OpenMP programs use of POSIX, in regions of all ranks. Prints "ok". */
+/* Uses of POSIX by OpenMP programs, in regions of all ranks. Prints "ok". */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -263,7 +263,7 @@ static void print_in_order(void) {
 static volatile sig_atomic_t signals;
 static void count_signal(int number) { signals += number == SIGUSR1; }
 
-/* What main changes of its process. */
+/* main changes its process, and the regions see it. */
 static void change_the_process(void) {
   int descriptor = -1, wrong = 0;
   char before[4096], folder[] = "/tmp/openmp-XXXXXX";

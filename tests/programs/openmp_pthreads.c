@@ -1,4 +1,4 @@
-/* What POSIX has for threads to wait for each other, used by threads of all ranks in regions. Prints "ok". */
+/* Threads of all ranks wait for each other by POSIX in regions. Prints "ok". */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <omp.h>

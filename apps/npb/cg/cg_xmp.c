@@ -2,7 +2,7 @@
  * summed in a hypercube of the images that share the row, each reading its partner's (get) or, with --accumulate,
  * adding its own to the partner's (put), and the sums are read from the transposed image.
  *
- * What others read is changed only after all have synchronised: a reduction orders no accesses. */
+ * An image changes what others read only after all have synchronised: a reduction orders no accesses. */
 #include <xmp.h>
 
 #include "cg.h"

@@ -1,4 +1,4 @@
-// Which machine this is, for others: a number, and the addresses of its interfaces. No state.
+// Identifies this machine to others: a number, and the addresses of its interfaces. No state.
 #pragma once
 
 #include <netinet/in.h>

@@ -1,4 +1,4 @@
-// Which rank has opened which unit of Fortran.
+// The units of Fortran that are open, each with the rank that has opened it.
 //
 // Owner: the process (instance<FortranUnits>). Thread-safe after begin(). What rank 0 opens others know after the next
 // barrier.

@@ -53,7 +53,7 @@ bool has_room(int ranks) {
          static_cast<uint64_t>(found.f_bavail) * found.f_frsize >= shared_memory_of_rank * static_cast<uint64_t>(ranks);
 }
 
-// Who names devices wants a network.
+// A user who names devices wants a network.
 void choose_transports(int ranks, ucp_config_t& config) {
   const bool names_devices = std::getenv("UCX_NET_DEVICES") != nullptr;
   const bool shares = ranks > 0 && !names_devices && has_room(ranks);

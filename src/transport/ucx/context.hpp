@@ -34,7 +34,7 @@ struct UcxContext {
   // Returns true if the network moves data without the other side's processor.
   bool has_rdma() const { return has("rc_verbs") || has("rc_mlx5") || has("dc_mlx5"); }
   // Returns true if ranks may access each other's memory by UCX itself. With it on, UCX serves such requests of
-  // whoever can connect: over tcp anybody who knows an address, which no key protects there.
+  // every process that can connect: over tcp, one that knows an address, which no key protects there.
   bool has_remote_access() const { return has_rdma() || !has("tcp"); }
 };
 

@@ -1,7 +1,7 @@
-// Keeps others away from a process's part of UCX, whose own protocol knows no authentication: whoever connects to its
-// port may send every message that UCX serves. Two walls of ours: a socket filter, by which the kernel drops packets
-// from hosts that have no part in the job before there is a connection, and a key in each message, a hash of a number
-// that only the job's processes have, so that their messages are told from those of others.
+// Keeps others away from a process's part of UCX, whose own protocol knows no authentication: a process that connects
+// to its port may send every message that UCX serves. Hiroba adds two checks: a socket filter, by which the kernel
+// drops packets from hosts that have no part in the job before there is a connection, and a key in each message, a hash
+// of a number that only the job's processes have, so that their messages are told from those of others.
 //
 // Called at start by one thread; Keys is thread-safe.
 #pragma once

@@ -16,4 +16,4 @@ int main(void) {
   }
 }
 // expected: 15:19: `break` ends the loop over `i`, around the one whose iterations firstmax and its like compare
-// remedy: end the inner loop, and test a variable behind it
+// remedy: end the inner loop, and test a variable after it

@@ -31,7 +31,7 @@ def may_break(xmp: Xmp, directive: Directive, loops: list[Shared], is_located: b
                 remedy = "set a variable there, and test it in the condition"
             elif is_located and shared != loops[-1]:
                 what = f"`break` ends the loop over `{shared.counted.name}`, around the one whose iterations firstmax"
-                what, remedy = f"{what} and its like compare", "end the inner loop, and test a variable behind it"
+                what, remedy = f"{what} and its like compare", "end the inner loop, and test a variable after it"
             else:
                 continue
             xmp.source.error(node.start_byte, what, remedy)
