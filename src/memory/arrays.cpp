@@ -302,8 +302,7 @@ Status Arrays::redistribute(void* data, std::span<const int64_t> div, int first,
   array->distribution = next;
   array->huge.gathered = 0;
   ++changes_, parts_.home_policies.forget(*array);
-  parts_.huge_pages.advise(*array);
-  if (array->huge.used_since > 0) parts_.huge_pages.gather(*array);
+  parts_.huge_pages.parts_changed(*array);
   if (parts_.races.on()) parts_.races.recorder().add(*array);
   return {};
 }
@@ -324,15 +323,12 @@ Status Arrays::set_twin(void* data, Twin twin, const char* call) {
   return {};
 }
 
-// If the array has been filled, the memory that may now use huge pages is collapsed at once, so that the program's loop
-// does not begin with it.
 Status Arrays::preload_only(const void* data, const char* call) {
   Array* array = nullptr;
   HIROBA_TRY(find(data, array));
   array->preloaded_by = call;
   array->preloaded.store(true);
-  parts_.huge_pages.advise(*array);
-  if (array->huge.used_since > 0) parts_.huge_pages.gather(*array);
+  parts_.huge_pages.parts_changed(*array);
   return {};
 }
 

@@ -212,10 +212,7 @@ Status HomePolicies::move(std::map<uint64_t, Accepted>& arrays, const char* call
   }
   if (next.empty()) return {};
   HIROBA_TRY(parts_.home_moves.apply(next, call));
-  for (const NewHomes& one : next) {
-    parts_.huge_pages.advise(*one.array);
-    parts_.huge_pages.gather(*one.array);
-  }
+  for (const NewHomes& one : next) parts_.huge_pages.parts_changed(*one.array);
   parts_.arrays.homes_changed();
   return {};
 }

@@ -39,7 +39,7 @@ void HugePages::at_barrier() {
     huge.look_at = now + std::max(first_look, used);
     if (used == 0) return;
     const uint64_t bytes = in_use(array), small = bytes - std::min(bytes, huge.gathered);
-    if (used >= seconds_of_use_per_byte * static_cast<double>(small)) gather(array);
+    if (used >= seconds_of_use_per_byte * static_cast<double>(small)) gather(array, bytes);
   });
 }
 
@@ -57,6 +57,12 @@ void HugePages::advise(Array& array) const {
     madvise(config_.base + huge.begin, huge.end - huge.begin, MADV_HUGEPAGE);
     array.huge.advised = true;
   });
+}
+
+// Memory that has been used is collapsed at once, so that the program's loop does not begin with it.
+void HugePages::parts_changed(Array& array) {
+  advise(array);
+  if (on_ && !array.is_heap && array.huge.used_since > 0) gather(array, in_use(array));
 }
 
 // Between nodes it pays only for ranks with much of the array, unless copies stay: each time cached pages are dropped,
@@ -130,9 +136,7 @@ void HugePages::fill(Array& array, const HomeRun& part, uint64_t page, uint64_t 
 }
 
 // Collapsed memory is not collapsed again: that takes milliseconds of a program's loop.
-void HugePages::gather(Array& array) {
-  if (!on_ || array.is_heap) return;
-  const uint64_t used = in_use(array);
+void HugePages::gather(Array& array, uint64_t used) {
   if (used == array.huge.gathered) return;
   array.huge.gathered = used;
   const double begin = recording() ? seconds_now() : 0;

@@ -24,10 +24,10 @@ class HugePages {
 
   // Collapses what has been in use for long enough.
   void at_barrier();
-  // Collapses at once what is in use.
-  void gather(Array& array);
   // Asks for huge pages at the first touch of this rank's parts.
   void advise(Array& array) const;
+  // The same, after this rank's parts have changed; collapses at once what is in use of them.
+  void parts_changed(Array& array);
   // Asks for them in a piece of this rank's part of a sparse array that will be used as a whole.
   void advise(uint64_t begin, uint64_t bytes) const;
   // Makes empty huge pages for pages of which this rank has become the home, before others write their bytes: each
@@ -44,6 +44,7 @@ class HugePages {
     uint64_t begin, end;
   };
   bool pays(const Array& array) const;
+  void gather(Array& array, uint64_t used);
   uint64_t in_use(const Array& array) const;
   void make(const Array& array, const HomeRun& part, const Bytes& come) const;
   static Bytes whole(const Bytes& in_use, const Bytes& part);
