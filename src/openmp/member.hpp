@@ -33,6 +33,7 @@ struct Member {
   int thread = 0, threads = 1;
   int local = 0, locals = 1;  // the same within the rank
   uint64_t shares = 0;        // shared loops and sections since the last barrier; the same in all threads
+  uint64_t singles = 0;       // likewise
   uint64_t barriers = 0;
   bool has_loop = false;  // the region is a loop, which may have a barrier before it
   Loop loop;

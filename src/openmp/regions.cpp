@@ -22,6 +22,11 @@ namespace {
 LearntPages::Place place_of(const void* code) { return reinterpret_cast<LearntPages::Place>(code); }
 LearntPages::Place place_of(Function function) { return reinterpret_cast<LearntPages::Place>(function); }
 
+void begin_interval() {
+  ++member.barriers;
+  member.shares = member.has_loop ? 1 : 0, member.singles = 0;
+}
+
 // A thread that enters a barrier flushes at once: another one may wait, by flushes, for what it has written, and come
 // to the barrier only then.
 void publish_at_barrier(Memory& memory) {
@@ -81,6 +86,7 @@ Status Regions::begin(Memory& memory, const Program& program) {
   HIROBA_TRY(memory.arrays().allocate(common, at));
   common_ = static_cast<Common*>(at);
   cancellation_.begin(common_->cancellation, memory.job().rank, memory.job().nranks);
+  singles_.begin(common_->singles, memory.job().rank, cancellation_);
   HIROBA_TRY(variables_.allocate(memory));
   most_ = std::max(Stacks::least_most, sizes_.largest());
   HIROBA_TRY(stacks_.allocate(memory, most_));
@@ -295,8 +301,7 @@ void Regions::barrier(const void* place) {
   }
   if (member.local == 0) wait_for_ranks("a barrier of OpenMP", place, member.shares, place_of(place));
   if (member.locals > 1) HIROBA_REAL(GOMP_barrier)();
-  ++member.barriers;
-  member.shares = member.has_loop ? 1 : 0;
+  begin_interval();
 }
 
 // All have read the address before thread 0 may store the next one.
@@ -318,8 +323,7 @@ bool Regions::barrier_or_cancel(const void* place) {
     if (!cancellation_.await_arrivals()) return true;
     wait_for_ranks("a barrier of OpenMP", place, member.shares, place_of(place));
   }
-  ++member.barriers;
-  member.shares = member.has_loop ? 1 : 0;
+  begin_interval();
   return member.locals > 1 && HIROBA_REAL(GOMP_barrier_cancel)();
 }
 

@@ -17,6 +17,7 @@
 #include "openmp/program/threadprivate.hpp"
 #include "openmp/queues.hpp"
 #include "openmp/settings.hpp"
+#include "openmp/singles.hpp"
 #include "openmp/system/process_state.hpp"
 #include "openmp/tasks.hpp"
 
@@ -89,6 +90,7 @@ class Regions {
   bool barrier_or_cancel(const void* place = __builtin_return_address(0));
   Cancellation& cancellation() { return cancellation_; }
   Tasks& tasks() { return tasks_; }
+  Singles& singles() { return singles_; }
   // Returns memory for the team, whose threads all call it: zeros, at the same address. One of them frees it.
   void* team_memory(size_t bytes);
   const TeamSizes& sizes() const { return sizes_; }
@@ -126,6 +128,7 @@ class Regions {
     bool gives_variables;
     alignas(page_bytes) Cancellation::Words cancellation;
     Tasks::Words tasks;
+    alignas(64) int64_t singles;
   };
   struct Share;
 
@@ -143,6 +146,7 @@ class Regions {
   MainVariables variables_;
   Cancellation cancellation_;
   Tasks tasks_;
+  Singles singles_;
   Stacks stacks_;
   Queues queues_;
   LearntPages learnt_;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { n = 100, rows = 8, columns = 10 };
 static int wrong;
@@ -423,10 +424,26 @@ static void plain_beside_atomic(void) {
   expect("plain accesses beside atomic ones", errors, 0);
 }
 
+/* ---- a variable that single nowait sets, to which others add soon after: rank 0 comes late ---- */
+static void late_single(void) {
+  static int sum;
+  sum = 1000;
+#pragma omp parallel
+  {
+    if (omp_get_thread_num() < omp_get_max_threads() / 2) usleep(20000);
+#pragma omp single nowait
+    sum = 0;
+    usleep(20000);
+#pragma omp for reduction(+ : sum)
+    for (int i = 0; i < n; ++i) sum += i;
+  }
+  expect("a sum that a late single begins", sum, n * (n - 1) / 2);
+}
+
 int main(void) {
   for (int round = 0; round < 2; ++round) {
     chains(), cancellation(), reductions(), barrier_before_loop(), sizes_of_chunks(), settings(), locks_of_tasks(),
-        threadprivate(), memory_of_tasks(), files(), plain_beside_atomic();
+        threadprivate(), memory_of_tasks(), files(), plain_beside_atomic(), late_single();
   }
   if (!wrong) puts("ok");
   return wrong;

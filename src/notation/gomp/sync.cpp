@@ -95,9 +95,12 @@ EXPORT bool GOMP_cancel(int which, bool cancels) {
   return cancellation.cancel_share(), true;
 }
 
-// ---- single: by the first thread ---------------------------------------------------------------------------------
+// ---- single: by a thread of rank 0 -------------------------------------------------------------------------------
 
-EXPORT bool GOMP_single_start() { return member.spans ? member.thread == 0 : HIROBA_REAL(GOMP_single_start)(); }
+EXPORT bool GOMP_single_start() {
+  const RecordedCall recorded;
+  return member.spans ? regions().singles().start() : HIROBA_REAL(GOMP_single_start)();
+}
 
 EXPORT void* GOMP_single_copy_start() {
   if (!member.spans) return HIROBA_REAL(GOMP_single_copy_start)();
