@@ -171,8 +171,8 @@ static void puts_to_a_third(void) {
 static void many_posts(void) {
   enum { MANY = 20000 };
   if (me == 0)
-    for (int image = 0; image < n; ++image)
-      for (int k = 0; k < MANY; ++k) xmp_post(image, k % 7, PLACE);
+    for (int k = 0; k < MANY; ++k)
+      for (int image = 0; image < n; ++image) xmp_post(image, k % 7, PLACE);
   for (int k = 0; k < MANY; ++k) EXPECT(xmp_wait(0, k % 7, PLACE), 0);
 }
 
