@@ -13,14 +13,10 @@
 #include <vector>
 
 #include "base/status.hpp"
+#include "transport/wire/keys.hpp"
 #include "transport/wire/wire.hpp"
 
 namespace hiroba {
-
-using JobSecret = std::array<uint64_t, 2>;
-
-// SipHash-2-4 of one word.
-uint64_t keyed_hash(const JobSecret& secret, uint64_t word);
 
 class Keys {
  public:
@@ -32,10 +28,10 @@ class Keys {
   };
 
   Keys() = default;
-  Keys(const JobSecret& secret, int rank, int size);
+  Keys(const JobSecret& secret, int rank, int size) : pairs_(secret, rank, size), rank_(rank) {}
 
-  Sender sender(int to) const { return {rank_, 0, to_[static_cast<size_t>(to)]}; }
-  Sender sender(int to, uint32_t round) const { return {rank_, round, key(rank_, to, round)}; }
+  Sender sender(int to) const { return {rank_, 0, pairs_.to(to)}; }
+  Sender sender(int to, uint32_t round) const { return {rank_, round, pairs_.key(rank_, to, round)}; }
   // Returns whether a process of the job has made this header for this process.
   bool know(const void* header, size_t header_size, Sender& out) const;
   // Returns the tag of bulk data. In the bits that `tag` and the sender do not need it has a part of a key, which a
@@ -43,12 +39,8 @@ class Keys {
   uint64_t tag(int from, int to, uint32_t tag) const;
 
  private:
-  uint64_t key(int from, int to, uint32_t round) const;
-
-  JobSecret secret_ = {};
+  PairKeys pairs_;
   int rank_ = 0;
-  // Those of frames, by the other process: a hash takes a few percent of the time of a small message.
-  std::vector<uint64_t> to_, from_;
 };
 
 // The first data that processes exchange, by the launcher, which knows them.
