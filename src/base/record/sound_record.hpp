@@ -1,5 +1,5 @@
-// What a record says may be anything: its file may have been damaged, or written by another program, and memory of a
-// job by a stray access.
+// A record may say anything: its file may have been damaged, or written by another program, and memory of a job by a
+// stray access.
 #pragma once
 
 #include "base/record/record.hpp"
