@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "transport/wire/ucx_room.hpp"
+
 namespace hiroba {
 
 namespace {
@@ -67,14 +69,17 @@ Status MpiSession::initialise(bool program_uses_mpi) {
   return Status::error("this MPI offers %s, and %s is needed", level_name(level), level_name(wanted));
 }
 
-// Configures MPICH on UCX without RDMA as transport ucx does, for the reasons in ucx/context.hpp. By default UCX uses
-// rendezvous from 8 KiB on over TCP.
+// Configures MPICH on UCX as transport ucx does, for the reasons in ucx/context.hpp and ucx_room.hpp. By default UCX
+// uses rendezvous from 8 KiB on over TCP.
 void MpiSession::set_up_ucx() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
   MPI_Get_library_version(text, &length);
+  if (std::strstr(text, "ch4:ucx") == nullptr) return;
+  const char* const ranks_here = std::getenv("MPI_LOCALNRANKS");  // of Hydra
+  if (shared_memory_has_room(ranks_here == nullptr ? 1 : std::atoi(ranks_here))) setenv("UCX_TLS", "^sysv", 0);
   const bool rdma = access("/sys/class/infiniband", F_OK) == 0;
-  if (std::strstr(text, "ch4:ucx") == nullptr || rdma || std::getenv("UCX_RNDV_THRESH") != nullptr) return;
+  if (rdma || std::getenv("UCX_RNDV_THRESH") != nullptr) return;
   setenv("UCX_RNDV_THRESH", "128k", 0);
   setenv("UCX_TCP_RX_SEG_SIZE", "128k", 0);
   at_once_ = 128 << 10;
