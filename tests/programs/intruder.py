@@ -51,6 +51,13 @@ def opens(path: Path, flags: int) -> bool:
     return False
 
 
+def reads(path: Path) -> bool:
+    """What a process has that is just ending may be opened, and is empty."""
+    with contextlib.suppress(OSError), path.open("rb", buffering=0) as opened:
+        return len(opened.read(1)) > 0
+    return False
+
+
 def traced(process: int, how: int) -> bool:
     if call(LIBC.ptrace, ctypes.c_long(how), ctypes.c_long(process), ctypes.c_void_p(0), ctypes.c_void_p(0)) != 0:
         return False
@@ -85,8 +92,8 @@ def signalled(process: int) -> bool:
 
 def on_process(process: int, address: int | None) -> Iterator[tuple[str, Callable[[], bool]]]:
     folder = Path(f"/proc/{process}")
-    for name in ("mem", "environ", "maps", "auxv"):
-        yield f"reading /proc/PID/{name}", lambda name=name: opens(folder / name, os.O_RDONLY)
+    for name in ("environ", "maps", "auxv"):
+        yield f"reading /proc/PID/{name}", lambda name=name: reads(folder / name)
     for name in ("fd", "map_files"):
         yield f"listing /proc/PID/{name}", lambda name=name: bool(list((folder / name).iterdir()))
     yield (
@@ -97,6 +104,7 @@ def on_process(process: int, address: int | None) -> Iterator[tuple[str, Callabl
     yield "sched_setaffinity", lambda: moved(process)
     if WISH["gentle"]:
         return
+    yield "reading /proc/PID/mem", lambda: opens(folder / "mem", os.O_RDONLY)
     yield "writing /proc/PID/mem", lambda: opens(folder / "mem", os.O_RDWR)
     for name, how in (("PTRACE_ATTACH", PTRACE_ATTACH), ("PTRACE_SEIZE", PTRACE_SEIZE)):
         yield name, lambda how=how: traced(process, how)

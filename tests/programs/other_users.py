@@ -23,6 +23,7 @@ BUILD = Path(sys.argv.pop(1)).resolve()
 PATIENT, INTRUDER = BUILD / "tests/programs/patient", Path(__file__).with_name("intruder.py")
 SKIPPED = 77
 USER, OTHER, GROUP = 61001, 61002, 61001
+OVER_TCP = {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "lo"}  # as between hosts
 TRANSPORTS = {
     "shm": ("--transport", "shm"),
     "ucx": ("--nodes", "2", "--transport", "ucx"),
@@ -42,10 +43,17 @@ def become(user: int) -> None:
 class Job:
     """Of the first user. Its files are in a folder of its own."""
 
-    def __init__(self, folder: Path, words: tuple[str, ...]) -> None:
+    def __init__(self, folder: Path, words: tuple[str, ...], settings: dict[str, str]) -> None:
         command: list[str | Path] = [BUILD / "bin/hirobarun", "-n", "2", *words, PATIENT]
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("HIROBA", "OMP", "PMI"))}
-        variables = {**kept, "HOME": str(folder), "TMPDIR": str(folder), "HIROBA_TIMEOUT": "60", "HIROBA_REPORT": ""}
+        variables = {
+            **kept,
+            "HOME": str(folder),
+            "TMPDIR": str(folder),
+            "HIROBA_TIMEOUT": "60",
+            "HIROBA_REPORT": "",
+            **settings,
+        }
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder,
             env=variables, preexec_fn=lambda: become(USER),
@@ -111,14 +119,14 @@ class OtherUsers(unittest.TestCase):
                               timeout=120, check=True, cwd="/")  # fmt: skip
         return done.stdout.splitlines()
 
-    def check(self, transport: str) -> None:
+    def check(self, transport: str, **settings: str) -> None:
         plugin = BUILD / "lib/hiroba" / f"wire-{transport}.so"
         if transport != "shm" and not plugin.exists():
             self.skipTest(f"this build has no {plugin.name}")
         folder = Path(tempfile.mkdtemp(prefix="other-users-"))
         self.addCleanup(shutil.rmtree, folder)
         os.chown(folder, USER, GROUP)
-        job = Job(folder, TRANSPORTS[transport])
+        job = Job(folder, TRANSPORTS[transport], settings)
         self.addCleanup(job.process.kill)
         own = self.intrude(job, folder, USER)
         for what in ("reading /proc/PID/environ", "sched_setaffinity"):
@@ -131,7 +139,7 @@ class OtherUsers(unittest.TestCase):
         print(f"{transport}: {found}", file=sys.stderr)
         self.assertEqual((status, "right" in said.split()), (0, True), said)
         self.assertEqual([what for what in found if not what.startswith("connecting to ")], [])
-        if transport in ("shm", "ucx"):
+        if transport in ("shm", "ucx") and not settings:
             self.assertEqual(found, [])
         self.assertEqual((told.returncode, told.stdout), (1, ""), told)
 
@@ -140,6 +148,9 @@ class OtherUsers(unittest.TestCase):
 
     def test_ucx(self) -> None:
         self.check("ucx")
+
+    def test_ucx_over_tcp(self) -> None:
+        self.check("ucx", **OVER_TCP)
 
     def test_open_mpi(self) -> None:
         self.check("mpi-openmpi")

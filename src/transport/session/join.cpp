@@ -256,6 +256,7 @@ Status join_job(const std::string& transport, const Options& options, const Wire
     start.rendezvous = rendezvous.get();
   }
   HIROBA_TRY(refuse_once(out.wire->open(start)));
+  if (!out.wire->warning.empty() && out.wire->rank() == 0) log_line("%s", out.wire->warning.c_str());
   int mailbox = -1;
   if (rendezvous == nullptr) HIROBA_TRY(memory_file("hiroba-mailbox", 0, mailbox));
   Hello hello;

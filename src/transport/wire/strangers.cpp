@@ -1,4 +1,4 @@
-#include "transport/ucx/strangers.hpp"
+#include "transport/wire/strangers.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -165,7 +165,7 @@ Status accept_only_from(int socket, const std::vector<in6_addr>& hosts) {
   Program program = program_for(hosts);
   const sock_fprog given = {static_cast<uint16_t>(program.size()), program.data()};
   if (setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, &given, sizeof given) == 0) return {};
-  return Status::error("cannot keep other hosts from the port of UCX (SO_ATTACH_FILTER: %s)",
+  return Status::error("the system does not let this user close ports to other hosts (SO_ATTACH_FILTER: %s)",
                        explain_error(errno).c_str());
 }
 

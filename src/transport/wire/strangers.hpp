@@ -1,7 +1,8 @@
-// Keeps others away from a process's part of UCX, whose own protocol knows no authentication: a process that connects
-// to its port may send every message that UCX serves. Hiroba adds two checks: a socket filter, by which the kernel
-// drops packets from hosts that have no part in the job before there is a connection, and a key in each message, a hash
-// of a number that only the job's processes have, so that their messages are told from those of others.
+// Keeps others away from a process's part of UCX or of an MPI, whose own protocols know no authentication: a process
+// that connects to the port of UCX may send every message that UCX serves. Hiroba adds two checks: a socket filter, by
+// which the kernel drops packets from hosts that have no part in the job before there is a connection, and, over UCX, a
+// key in each message, a hash of a number that only the job's processes have, so that their messages are told from
+// those of others.
 //
 // Called at start by one thread; Keys is thread-safe.
 #pragma once
@@ -55,8 +56,9 @@ Status introduce(Rendezvous& rendezvous, std::vector<Introduction>& all);
 // Returns the sockets of this process that listen for TCP connections, sorted.
 std::vector<int> listening_sockets();
 
-// Closes the ports that this process has opened since `others`, which UCX knows no way to do, to hosts without part in
-// the job, and keeps them from children of this process.
+// Closes the ports that this process has opened since `others`, which UCX and MPI know no way to do, to hosts without
+// part in the job, and keeps them from children of this process. Some systems let only root do so: an error says why
+// the ports are open.
 Status keep_strangers_out(const std::vector<int>& others, const std::vector<Introduction>& all);
 
 // Lets the socket, and what it accepts later, have packets from these hosts and from this one alone. IPv4 is given as
