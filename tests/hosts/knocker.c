@@ -1,7 +1,7 @@
-/* Somebody who knocks at doors very often: makes connections to TCP ports, or sends datagrams, with random and mutated
- * bytes; takes what comes back.
+/* Somebody who knocks at doors very often: makes connections to TCP ports, or sends datagrams, with random bytes or
+ * mutated messages; takes what comes back.
  *
- *     knocker MOST SECONDS SEED [udp] ADDRESS:PORT...
+ *     knocker MOST SECONDS SEED random|mutated|datagrams ADDRESS:PORT...
  *
  * Prints how many connections were tried and made, and how many bytes were sent. 64 are open at a time; the first ones
  * are silent until others take their places. A mutated message is one that a port has sent, or the begin of UCX's
@@ -30,6 +30,7 @@ static uint64_t chance(void) { /* splitmix64 */
 
 static struct sockaddr_in targets[MOST_TARGETS];
 static int target_count;
+static int mutates;
 static struct {
   size_t length;
   char text[MESSAGE];
@@ -45,7 +46,7 @@ static double now(void) {
 static size_t message(char* out) {
   static const size_t sizes[] = {1, 7, 8, 64, 500, LONGEST};
   const size_t known = chance() % REMEMBERED, length = heard[known].length;
-  if (chance() % 2 == 0 && length > 0) {
+  if (mutates && chance() % 2 == 0 && length > 0) {
     memcpy(out, heard[known].text, length);
     for (int changes = (int)(chance() % 4); changes > 0; changes--) out[chance() % length] = (char)chance();
     return length;
@@ -70,24 +71,30 @@ static void talk(int connection) {
   if (got > 0) memcpy(heard[slot].text, out, (size_t)got), heard[slot].length = (size_t)got;
 }
 
+/* Waits for a port that is slow; not for those that have not answered for long. */
 static void finish(int connection) {
+  enum { MILLISECONDS = 10, FAILURES = 200 };
+  static int failures = 0;
   struct pollfd one = {.fd = connection, .events = POLLOUT};
   int problem = 0;
   socklen_t size = sizeof problem;
-  if (poll(&one, 1, 0) == 1 && getsockopt(connection, SOL_SOCKET, SO_ERROR, &problem, &size) == 0 && problem == 0)
-    made++, talk(connection);
+  failures++;
+  if (poll(&one, 1, failures < FAILURES ? MILLISECONDS : 0) == 1 &&
+      getsockopt(connection, SOL_SOCKET, SO_ERROR, &problem, &size) == 0 && problem == 0)
+    made++, failures = 0, talk(connection);
   const struct linger reset = {1, 0};
   if (chance() % 2 == 0) setsockopt(connection, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
   close(connection);
 }
 
 int main(int argc, char** argv) {
-  if (argc < 5) return 2;
+  if (argc < 6) return 2;
   const long most = atol(argv[1]);
   const double end = now() + atof(argv[2]);
   state = strtoull(argv[3], NULL, 10);
-  const int kind = strcmp(argv[4], "udp") == 0 ? SOCK_DGRAM : SOCK_STREAM;
-  for (int i = kind == SOCK_DGRAM ? 5 : 4; i < argc && target_count < MOST_TARGETS; i++) {
+  const int kind = strcmp(argv[4], "datagrams") == 0 ? SOCK_DGRAM : SOCK_STREAM;
+  mutates = strcmp(argv[4], "random") != 0;
+  for (int i = 5; i < argc && target_count < MOST_TARGETS; i++) {
     char* const colon = strrchr(argv[i], ':');
     if (colon == NULL) return 2;
     *colon = '\0';
