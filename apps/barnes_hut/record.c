@@ -52,6 +52,7 @@ void record_open_restart(bh* b) {
   team_agree(&b->team,
              found.step >= 0 && found.step <= options_limit() && found.size[0] >= 1 && found.size[0] <= options_limit(),
              TEAM_BAD_INPUT, "--restart %s is damaged: it has no size or step", b->restart);
+  checkpoint_expect(&b->team, b->restart, &found, (int64_t[]){found.size[0], COLUMNS, 1}, sizeof(double));
   bh_set_size(b, "--restart", b->restart, (int)found.size[0]);
   b->step = (int)found.step;
   team_agree(&b->team, b->step <= b->steps, TEAM_BAD_INPUT, "--restart %s is at step %d, --steps is only %d",

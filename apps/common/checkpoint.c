@@ -1,7 +1,6 @@
 #include "checkpoint.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,7 +16,7 @@ void checkpoint_save(const team* team, const char* path, checkpoint* header, con
 
 void checkpoint_open(const team* team, const char* path, const checkpoint* mine, checkpoint* found) {
   struct stat info = {0};
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  const int file = files_open_input(path);
   team_agree(team, file >= 0 && fstat(file, &info) == 0, TEAM_BAD_INPUT, "cannot read --restart %s: %s", path,
              strerror(errno));
   const bool known = files_read(file, found->magic, sizeof magic, 0) && memcmp(found->magic, magic, sizeof magic) == 0;
@@ -27,6 +26,7 @@ void checkpoint_open(const team* team, const char* path, const checkpoint* mine,
   team_agree(team, whole, TEAM_BAD_INPUT, "--restart %s is damaged: it ends after %lld bytes", path,
              (long long)info.st_size);
   found->program[sizeof found->program - 1] = found->settings[CHECKPOINT_SETTINGS - 1] = '\0';
+  files_make_printable(found->program), files_make_printable(found->settings);
   team_agree(team, strcmp(found->program, mine->program) == 0, TEAM_BAD_INPUT,
              "--restart %s is a checkpoint of %s, not of %s", path, found->program, mine->program);
   team_agree(
@@ -34,9 +34,18 @@ void checkpoint_open(const team* team, const char* path, const checkpoint* mine,
       "--restart %s has version %lld of the format, this program reads version %lld: go on with the program that "
       "wrote it",
       path, (long long)found->version, (long long)mine->version);
-  const long long expected = (long long)sizeof *found + (long long)found->bytes;
-  team_agree(team, info.st_size == expected, TEAM_BAD_INPUT, "--restart %s has %lld bytes, not %lld: it is damaged",
-             path, (long long)info.st_size, expected);
+  const long long has = (long long)info.st_size - (long long)sizeof *found;
+  team_agree(team, has == (long long)found->bytes, TEAM_BAD_INPUT,
+             "--restart %s has fields of %lld bytes, not %lld: it is damaged", path, has, (long long)found->bytes);
+}
+
+void checkpoint_expect(const team* team, const char* path, const checkpoint* found, const int64_t extents[3],
+                       int64_t bytes) {
+  bool good = true;
+  for (int d = 0; d < 3; d++) good = good && !__builtin_mul_overflow(bytes, extents[d], &bytes);
+  team_agree(team, good && bytes == found->bytes, TEAM_BAD_INPUT,
+             "--restart %s has fields of %lld bytes, which do not fit its size %lld,%lld,%lld: it is damaged", path,
+             (long long)found->bytes, (long long)found->size[0], (long long)found->size[1], (long long)found->size[2]);
 }
 
 void checkpoint_load(const team* team, const char* path, const checkpoint* mine, const checkpoint* found,

@@ -38,6 +38,11 @@ void checkpoint_save(const team* team, const char* path, checkpoint* header, con
 /* Reads the header and compares program and version with `mine`. */
 void checkpoint_open(const team* team, const char* path, const checkpoint* mine, checkpoint* found);
 
+/* Refuses a file whose fields are not as many elements of `bytes` bytes as the extents' product: a program takes memory
+ * by the size in the header before it reads the fields. */
+void checkpoint_expect(const team* team, const char* path, const checkpoint* found, const int64_t extents[3],
+                       int64_t bytes);
+
 /* Compares size and settings, reads the fields, checks the checksum. */
 void checkpoint_load(const team* team, const char* path, const checkpoint* mine, const checkpoint* found,
                      const slab slabs[], int count);

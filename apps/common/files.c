@@ -52,6 +52,23 @@ int files_open_part(const char* part) {
   return -1;
 }
 
+/* The open of a FIFO would wait for its other end. */
+int files_open_input(const char* path) {
+  const int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  struct stat info;
+  if (file < 0 || (fstat(file, &info) == 0 && S_ISREG(info.st_mode))) return file;
+  errno = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
+  const int problem = errno;
+  close(file);
+  errno = problem;
+  return -1;
+}
+
+void files_make_printable(char* text) {
+  for (; *text != '\0'; text++)
+    if ((unsigned char)*text < ' ' || *text == 0x7f) *text = '?';
+}
+
 bool files_is_foreign_link(const char* path) {
   struct stat info;
   const bool foreign = lstat(path, &info) == 0 && S_ISLNK(info.st_mode) && info.st_uid != 0 && info.st_uid != geteuid();
@@ -189,7 +206,7 @@ void files_save(const team* team, const char* path, const void* header, size_t h
 
 void files_load(const team* team, const char* path, size_t header_bytes, const slab slabs[], int count) {
   char* const buffer = plane_buffer(team, slabs, count);
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  const int file = files_open_input(path);
   const bool good = file >= 0 && each_plane(file, header_bytes, slabs, count, buffer, read_planes);
   team_agree(team, good, TEAM_BAD_INPUT, "cannot read %s: %s", path, strerror(errno));
   close(file);
@@ -248,12 +265,27 @@ static const char* value_of(const char* description, const char* key) {
   return at != NULL ? at + strlen(key) + strspn(at + strlen(key), ": ") : "";
 }
 
+static bool is_word_of(const char* words, const char* word) {
+  const char* const at = strstr(words, word);
+  const size_t length = strlen(word);
+  return length > 0 && at != NULL && (at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0');
+}
+
+/* Returns whether the file has all elements, whose type ends with their bytes ("<f8"). */
+static bool npy_fits(int file, off_t from, const char* kind, const int64_t shape[], int dims) {
+  struct stat info;
+  int64_t bytes = kind[strlen(kind) - 1] - '0';
+  bool good = fstat(file, &info) == 0;
+  for (int d = 0; d < dims; d++) good = good && !__builtin_mul_overflow(bytes, shape[d], &bytes);
+  return good && bytes <= info.st_size - from;
+}
+
 int npy_open(const team* team, const char* option, const char* path, const char* kinds, int64_t shape[], int dims,
              off_t* data) {
   enum { MOST = 4096 };
   unsigned char start[12] = {0};
   char description[MOST] = "";
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  const int file = files_open_input(path);
   team_agree(team, file >= 0, TEAM_BAD_INPUT, "cannot read %s %s: %s", option, path, strerror(errno));
   bool good = files_read(file, start, sizeof start, 0) && memcmp(start, "\x93NUMPY", 6) == 0;
   good = good && start[6] >= 1 && start[6] <= 3 && start[7] == 0;
@@ -265,11 +297,13 @@ int npy_open(const team* team, const char* option, const char* path, const char*
 
   char kind[8] = "";
   sscanf(value_of(description, "'descr'"), "'%7[^']'", kind);
-  team_agree(team, kind[0] != '\0' && strstr(kinds, kind) != NULL, TEAM_BAD_INPUT,
-             "%s %s has elements of type '%s', not one of: %s", option, path, kind, kinds);
+  files_make_printable(kind);
+  team_agree(team, is_word_of(kinds, kind), TEAM_BAD_INPUT, "%s %s has elements of type '%s', not one of: %s", option,
+             path, kind, kinds);
   team_agree(team, strncmp(value_of(description, "'fortran_order'"), "False", 5) == 0, TEAM_BAD_INPUT,
              "%s %s is in Fortran's order; save numpy.ascontiguousarray of it", option, path);
-  const char* at = value_of(description, "'shape'") + 1;
+  const char* at = value_of(description, "'shape'");
+  at += *at == '(';
   int found = 0;
   for (char* end; found <= dims; found++, at = end + strspn(end, ", ")) {
     const long long extent = strtoll(at, &end, 10);
@@ -279,5 +313,7 @@ int npy_open(const team* team, const char* option, const char* path, const char*
   team_agree(team, found == dims, TEAM_BAD_INPUT, "%s %s does not have %d dimension%s", option, path, dims,
              dims == 1 ? "" : "s");
   *data = (off_t)(from + length);
+  team_agree(team, npy_fits(file, *data, kind, shape, dims), TEAM_BAD_INPUT,
+             "%s %s is shorter than the elements that its header tells of: it was cut off", option, path);
   return file;
 }

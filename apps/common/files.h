@@ -44,6 +44,12 @@ FILE* files_fopen(const char* path);
 /* Returns whether `path` is a link of a user other than this one and root; sets errno. */
 bool files_is_foreign_link(const char* path);
 
+/* Opens a file to read it; -1 with errno for what is none: a FIFO, a folder. */
+int files_open_input(const char* path);
+
+/* Puts ? for characters that control a terminal: text of files goes into messages. */
+void files_make_printable(char* text);
+
 /* Ends the program with a message unless a file of this name can be made: before hours of computing. NULL is fine. */
 void files_check_writable(const team* team, const char* option, const char* path);
 

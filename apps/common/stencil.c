@@ -132,6 +132,7 @@ static void open_restart(job* job) {
   bool good = found.step >= 0 && found.step <= limit;
   for (int d = 0; d < 3; d++) good = good && n[d] >= 1 && n[d] <= limit;
   team_agree(&job->team, good, TEAM_BAD_INPUT, "--restart %s is damaged: it has no size or step", job->restart);
+  checkpoint_expect(&job->team, job->restart, &found, (int64_t[]){n[0] + 2, n[1] + 2, n[2] + 2}, sizeof(double));
   team_agree(&job->team, job->size[0] == 0 || (n[0] == job->nx && n[1] == job->ny && n[2] == job->nz), TEAM_BAD_INPUT,
              "--restart %s has %d,%d,%d points, --size has %d,%d,%d; leave out --size", job->restart, (int)n[0],
              (int)n[1], (int)n[2], job->nx, job->ny, job->nz);

@@ -68,13 +68,15 @@ def path_of(path: str | os.PathLike[str], call: str) -> pathlib.Path:
 
 
 def header(file: pathlib.Path) -> tuple[Any, ...]:
+    if file.exists() and not file.is_file():  # the open of a FIFO would wait for its other end
+        raise OSError(f"{file} is no regular file")
     with file.open("rb") as opened:
-        shape, fortran, dtype = READERS[read_version(opened, file)](opened)
+        shape, fortran, dtype = read_description(opened, file)
         # True is an int for NumPy.
         if type(shape) is not tuple or any(type(extent) is not int or extent < 0 for extent in shape):
-            raise ValueError(f"{file} has shape {shape} in its header, which is none")
+            raise ValueError(f"{file} has shape {shown(shape)} in its header, which is none")
         if dtype.hasobject:
-            raise TypeError(f"{file} has Python objects (type {dtype}); a shared array has none")
+            raise TypeError(f"{file} has Python objects (type {shown(dtype)}); a shared array has none")
         needs, has = opened.tell() + math.prod(shape) * dtype.itemsize, file.stat().st_size
         if has < needs:  # so ranks that have nothing of it would not notice
             raise ValueError(f"{file} has {has} bytes, and {needs} by its header: it was cut off, or not written whole")
@@ -82,11 +84,29 @@ def header(file: pathlib.Path) -> tuple[Any, ...]:
 
 
 def read_version(opened: BinaryIO, file: pathlib.Path) -> tuple[int, int]:
-    version = np.lib.format.read_magic(opened)
+    try:
+        version = np.lib.format.read_magic(opened)
+    except ValueError:
+        raise ValueError(f"{file} is no file of the format .npy: it does not begin as one") from None
     if version not in READERS:
         known = ", ".join(f"{major}.{minor}" for major, minor in READERS)
         raise ValueError(f"{file} has version {version[0]}.{version[1]} of the format .npy; load() reads {known}")
     return version
+
+
+def read_description(opened: BinaryIO, file: pathlib.Path) -> tuple[tuple[int, ...], bool, np.dtype]:
+    """A damaged header is an error of the parser of Python, or of whatever its words are given to."""
+    read = READERS[read_version(opened, file)]
+    try:
+        return read(opened)
+    except Exception as error:  # of any kind
+        raise ValueError(f"{file} has a header that is none of the format .npy: {shown(error)}") from None
+
+
+def shown(what: object) -> str:
+    """What files say, in one line without characters that control a terminal."""
+    text = str(what)
+    return "".join(c if c.isprintable() else "?" for c in text[:120]) + ("..." if len(text) > 120 else "")
 
 
 def read_header_3_0(opened: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype]:

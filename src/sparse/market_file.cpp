@@ -23,7 +23,7 @@ MarketFile::~MarketFile() {
 
 Status MarketFile::open(const std::string& path) {
   name_ = path;
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);  // a FIFO would keep it
   if (file < 0) return Status::error("cannot open %s (%s)", path.c_str(), explain_error(errno).c_str());
   struct stat about = {};
   if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) {

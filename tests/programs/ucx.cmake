@@ -11,7 +11,7 @@ foreach(ranks 2 4 8 16 32 64)
     hiroba_tests_of_all(programs.ucx.scaling.${ranks})
   endif()
 endforeach()
-test_program(ucx_patient ucx_patient.c)
+
 add_executable(ucx_stranger ucx_stranger.c)
 target_link_libraries(ucx_stranger PRIVATE PkgConfig::WIRE_ucx)
 add_test(NAME programs.ucx.strangers COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/ucx_strangers.py

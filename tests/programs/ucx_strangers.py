@@ -15,7 +15,7 @@ from pathlib import Path
 
 BUILD = Path(sys.argv.pop(1)).resolve()
 STRANGER = BUILD / "tests" / "programs" / "ucx_stranger"
-PATIENT = BUILD / "tests" / "programs" / "ucx_patient"
+PATIENT = BUILD / "tests" / "programs" / "patient"
 OVER_TCP = {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "lo"}
 
 

@@ -100,8 +100,9 @@ class NarrowWire final : public Wire {
 TEST(ChannelRoomTest, AThreadThatSendsMuchWaitsForRoom) {
   NarrowWire wire;
   const std::vector<int> wire_ranks = {0, 1};
+  const PairKeys keys({1, 2}, 0, 2);
   Channel channel;
-  channel.start(&wire, 1, &wire_ranks);
+  channel.start(&wire, &keys, &wire_ranks);
   Engine::Config config;
   config.wire = &wire;
   config.placement.kind = Placement::Kind::none;

@@ -122,13 +122,13 @@ class FakeNetwork {
 // One rank of the network: its channel, and what it does with frames.
 class FakeRank {
  public:
-  FakeRank(FakeNetwork& network, int rank, int ranks) : rank(rank) {
+  FakeRank(FakeNetwork& network, int rank, int ranks) : rank(rank), keys_({42, 42}, rank, ranks) {
     for (int r = 0; r < ranks; ++r) wire_ranks_.push_back(r);
     Wire& wire = network.wire(rank);
     Wire::Start start;
     start.hooks = {this, on_frame, on_done, nullptr, nullptr};
     EXPECT_TRUE(wire.open(start).ok());
-    channel.start(&wire, secret, &wire_ranks_);
+    channel.start(&wire, &keys_, &wire_ranks_);
     Engine::Config config;
     config.wire = &wire;
     config.placement.kind = Placement::Kind::none;
@@ -150,18 +150,17 @@ class FakeRank {
   virtual bool answer() { return false; }
 
  private:
-  static constexpr uint64_t secret = 42;
   static void on_frame(void* self, int source, const void* bytes, size_t size) {
-    const auto serve = [&](const Head& head, const char* payload) {
-      static_cast<FakeRank*>(self)->serve(source, head, payload);
-    };
-    EXPECT_TRUE(for_each_frame(bytes, size, secret, serve));
+    FakeRank& me = *static_cast<FakeRank*>(self);
+    const auto serve = [&](const Head& head, const char* payload) { me.serve(source, head, payload); };
+    EXPECT_TRUE(for_each_frame(bytes, size, me.keys_.from(source), serve));
   }
   static void on_done(void* self, uint64_t ticket) { static_cast<FakeRank*>(self)->channel.transfers().end(ticket); }
   bool after_poll_() {
     const bool any = answer();
     return channel.outbox().retry() || any;
   }
+  const PairKeys keys_;
   std::vector<int> wire_ranks_;
 };
 

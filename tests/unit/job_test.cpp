@@ -11,6 +11,7 @@
 #include <string>
 
 #include "memory/layout.hpp"
+#include "mutations.hpp"
 
 namespace hiroba {
 namespace {
@@ -77,8 +78,7 @@ TEST(Job, ForgedDescriptionsAreRefused) {
                                "x",
                                std::to_string(made.board_fd),
                                std::to_string(made.node_fds[0])};
-  const char* const wanted = std::getenv("MUTATIONS");
-  for (int i = wanted == nullptr ? 1000 : std::atoi(wanted); i > 0; --i) {
+  for (int i = mutations(1000); i > 0; --i) {
     std::string text = good;
     for (size_t left = 1 + number(3); left > 0; --left) {
       const size_t begin = number(text.size() + 1), end = begin + number(text.size() - begin + 1);

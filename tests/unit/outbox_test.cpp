@@ -28,7 +28,7 @@ class KeepingWire final : public Wire {
     if (room == 0) return false;
     --room, bytes += size;
     Sent message = {to, {}, {}};
-    EXPECT_TRUE(for_each_frame(frame, size, secret, [&](const Head& head, const char* payload) {
+    EXPECT_TRUE(for_each_frame(frame, size, keys.to(7 - to), [&](const Head& head, const char* payload) {
       message.frames.emplace_back(head.frame, head.count);
       message.payload.append(payload, head.payload);
       sizes.push_back(head.bytes);
@@ -40,7 +40,7 @@ class KeepingWire final : public Wire {
   void recv_bulk(int, uint32_t, void*, size_t, uint64_t) override {}
   bool poll() override { return false; }
 
-  static constexpr uint64_t secret = 77;
+  const PairKeys keys{{7, 7}, 0, 8};
   size_t room = SIZE_MAX, bytes = 0;
   std::vector<Sent> sent;
   std::vector<uint32_t> sizes;  // of all frames
@@ -50,7 +50,7 @@ class OutboxTest : public testing::Test {
  protected:
   void SetUp() override {
     std::iota(wire_ranks.rbegin(), wire_ranks.rend(), 0);  // rank r is 7 - r of the wire
-    outbox.start(&wire, KeepingWire::secret, &wire_ranks);
+    outbox.start(&wire, &wire.keys, &wire_ranks);
   }
   void gather(int rank, const std::string& text, Frame frame = Frame::put) {
     outbox.gather(rank, head_of(frame), text.data(), text.size());
@@ -164,6 +164,23 @@ TEST_F(OutboxTest, WhatFindsNoRoomGoesLaterInOrder) {
   EXPECT_EQ(0u, outbox.queued());
   EXPECT_FALSE(outbox.retry());
   EXPECT_EQ(5u, outbox.traffic().messages) << "each is counted once";
+}
+
+TEST(PairKeys, FramesOfOtherPairsAndJobsAreDropped) {
+  const JobSecret secret = {3, 4}, foreign = {3, 5};
+  const PairKeys sender(secret, 1, 3), receiver(secret, 2, 3), third(secret, 0, 3), stranger(foreign, 1, 3);
+  int seen = 0;
+  const auto arrives = [&seen](uint64_t key, uint64_t expected) {
+    Head head = head_of(Frame::flush);
+    head.key = key;
+    return for_each_frame(&head, sizeof head, expected, [&seen](const Head&, const char*) { ++seen; });
+  };
+  EXPECT_TRUE(arrives(sender.to(2), receiver.from(1)));
+  EXPECT_FALSE(arrives(sender.to(0), receiver.from(1))) << "it is for rank 0";
+  EXPECT_FALSE(arrives(third.to(2), receiver.from(1))) << "it is of rank 0";
+  EXPECT_FALSE(arrives(receiver.to(1), receiver.from(1))) << "it is receiver's own";
+  EXPECT_FALSE(arrives(stranger.to(2), receiver.from(1)));
+  EXPECT_EQ(seen, 1);
 }
 
 }  // namespace

@@ -4,15 +4,20 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/record/record_json.hpp"
 #include "base/record/record_objects.hpp"
+#include "base/record/record_stats.hpp"
+#include "base/record/sound_record.hpp"
+#include "mutations.hpp"
 
 namespace hiroba {
 namespace {
@@ -213,6 +218,52 @@ TEST_F(Record, TheDataOfALongRunIsSmall) {
   std::ifstream in(file, std::ios::ate);
   EXPECT_LT(in.tellg(), 4.9e6);
   EXPECT_GT(in.tellg(), 1e6);
+  std::remove(file.c_str());
+}
+
+// Bytes of records that are changed; the places that decide on indices, lengths and divisions more often than others.
+void damage(RunRecord& record, Mutator& mutator) {
+  switch (mutator.number(6)) {
+    case 0: return mutator.memory(&record.rank, offsetof(RunRecord, code_begin) - offsetof(RunRecord, rank));
+    case 1: return mutator.memory(&record.arrays[mutator.number(3)], sizeof(ArrayRecord));
+    case 2: return mutator.memory(&record.sites[mutator.number(8)], sizeof(SiteRecord));
+    case 3: return mutator.memory(&record.timeline.used, sizeof record.timeline.used + 3 * sizeof(EventRecord));
+    case 4:
+      return mutator.memory(&record.machine_seconds,
+                            offsetof(RunRecord, written) - offsetof(RunRecord, machine_seconds));
+    default: return mutator.memory(&record, sizeof record);
+  }
+}
+
+// What is made of them is a report's data, whose numbers are numbers.
+TEST_F(Record, DamagedRecordsAreNoneOrAreReported) {
+  record_->magic = RunRecord::magic_value, record_->nranks = 2, record_->rank = 1, record_->nnodes = 1;
+  for (size_t i = 0; i < 8; ++i) {
+    record_caller = code(20 + i);
+    note_time(site_of(static_cast<SiteKind>(1 + i), code(20 + i), 1, "a_call"), 100, 0.1);
+  }
+  note_energy("computing", 1, 10);
+  for (double at = 0; at < 9; at += 0.1) record_->timeline.note(TimeKind::locks, 3, 0, at, at + 0.01, 1);
+  record_->arrays_used = 2, record_->arrays[0].used = 1, record_->arrays[0].ndims = 2, record_->seconds = 9;
+  std::vector<char> sound(sizeof(RunRecord));
+  std::memcpy(sound.data(), static_cast<const void*>(record_.get()), sound.size());
+  const std::string file = ::testing::TempDir() + "damaged." + std::to_string(getpid()) + ".json";
+  Mutator mutator(5);
+  int reported = 0;
+  const int wanted = mutations(100);
+  for (int i = 0; i < wanted; ++i) {
+    std::memcpy(static_cast<void*>(record_.get()), sound.data(), sound.size());
+    for (size_t left = mutator.number(4) + 1; left > 0; --left) damage(*record_, mutator);
+    if (!make_sound(*record_)) continue;
+    ++reported;
+    describe_record(*record_);
+    ASSERT_TRUE(write_records({record_.get()}, "", file).ok()) << i;
+    std::ifstream in(file);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    for (const char* const bad : {":nan", ":-nan", ":inf", ":-inf", ",nan", ",inf", "[nan"})
+      EXPECT_EQ(std::string::npos, text.find(bad)) << i << ": " << text.substr(text.find(bad), 40);
+  }
+  EXPECT_GT(reported, wanted / 3);
   std::remove(file.c_str());
 }
 

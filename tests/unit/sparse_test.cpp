@@ -6,6 +6,8 @@
 #include <complex>
 #include <random>
 
+#include "base/text.hpp"
+#include "mutations.hpp"
 #include "sparse/block.hpp"
 #include "sparse/market_file.hpp"
 
@@ -239,6 +241,56 @@ TEST(MarketFile, HeadersThatDoNotFitTheFileAreRefused) {
     EXPECT_NE(std::string::npos, read.message().find(message)) << read.message();
   }
   EXPECT_TRUE(read_all(head + "1000000 1000000 1\n1 1 1\n").ok());
+}
+
+// Each is read, or refused in one line that names the file.
+TEST(MarketFile, DamagedFilesAreRefusedInOneLine) {
+  const std::string parts[] = {"-1",
+                               "0",
+                               "9223372036854775807",
+                               "99999999999999999999",
+                               "1e999",
+                               "nan",
+                               "\n",
+                               "\n\n",
+                               " ",
+                               "\t",
+                               "\r",
+                               "%",
+                               "%%MatrixMarket",
+                               "complex",
+                               "pattern",
+                               "hermitian",
+                               "skew-symmetric",
+                               "general",
+                               std::string("\0\033[2J", 5),
+                               "\xff",
+                               "",
+                               "1 1 1\n",
+                               "d",
+                               "+",
+                               ".",
+                               "65537"};
+  Mutator mutator(3);
+  int refused = 0;
+  const int wanted = mutations(2000);
+  for (int i = 0; i < wanted; ++i) {
+    const std::string text = mutator.text(small_file, parts);
+    MarketFile file;
+    file.use_text("m.mtx", text);
+    MarketFile::Header header;
+    std::vector<MatrixEntry<std::complex<double>>> entries;
+    Status read = file.read_header(header);
+    for (int part = 0; part < 3 && read.ok(); ++part) read = file.read_entries(header, part, 3, entries);
+    if (read.ok()) {
+      for (const auto& entry : entries) EXPECT_TRUE(entry.row < header.rows && entry.column < header.rows) << text;
+      continue;
+    }
+    ++refused;
+    EXPECT_TRUE(read.message().starts_with("m.mtx")) << read.message();
+    EXPECT_EQ(printable(read.message()), read.message()) << i;
+  }
+  EXPECT_GT(refused, wanted / 4);
 }
 
 TEST(MarketFile, NumbersThatAreNoneAreRefusedWithTheirLine) {

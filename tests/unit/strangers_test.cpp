@@ -1,5 +1,5 @@
 // Keys in messages, and filters on ports, by which UCX's messages of other processes are told from those of the job.
-#include "transport/ucx/strangers.hpp"
+#include "transport/wire/strangers.hpp"
 
 #include <arpa/inet.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // `hiroba top` on boards, memory files and records that somebody has forged: each is refused in one line, or shown with
-// nothing that controls a terminal. Mutations: 300, or as many as the variable MUTATIONS says.
+// nothing that controls a terminal.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -17,16 +17,12 @@
 #include "launcher/top/running_job.hpp"
 #include "launcher/top/view.hpp"
 #include "memory/layout.hpp"
+#include "mutations.hpp"
 
 namespace hiroba {
 namespace {
 
 constexpr uint64_t space = uint64_t{1} << 30;
-
-int mutations() {
-  const char* const wanted = std::getenv("MUTATIONS");
-  return wanted == nullptr ? 300 : std::atoi(wanted);
-}
 
 // The files of a job that this process holds open, as a rank does; what is wrong with them comes from a seed.
 class Forged {
@@ -104,7 +100,8 @@ bool is_printable(const std::string& line) { return printable(line) == line; }
 TEST(Top, ForgedBoardsAreRefusedOrShown) {
   setenv("HIROBA_SPACE", std::to_string(space).c_str(), 1);
   int shown = 0, refused = 0;
-  for (int i = 0; i < mutations(); ++i) {
+  const int wanted = mutations(300);
+  for (int i = 0; i < wanted; ++i) {
     const Forged files(static_cast<unsigned>(i));
     RunningJob job;
     const Status found = RunningJob::find(std::to_string(getpid()), job);
@@ -119,8 +116,8 @@ TEST(Top, ForgedBoardsAreRefusedOrShown) {
     for (const std::string& line : view.picture(100)) EXPECT_TRUE(is_printable(line)) << i << ": " << line;
   }
   unsetenv("HIROBA_SPACE");
-  EXPECT_GT(shown, mutations() / 10);
-  EXPECT_GT(refused, mutations() / 10);
+  EXPECT_GT(shown, wanted / 10);
+  EXPECT_GT(refused, wanted / 10);
 }
 
 TEST(Top, OtherUsersProcessesAreNotLookedAt) {

@@ -79,13 +79,13 @@ class Report:
             text = text.split(begin, 1)[1].split(end, 1)[0]
         try:
             data = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ReportError(f"{file} is no report: {error}") from error
         if not isinstance(data, dict) or data.get("hiroba_report") != FORMAT:
             raise ReportError(f"{file} is no report of this version of Hiroba: hiroba_report is not {FORMAT}")
         try:
             report = Report(data)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             raise ReportError(f"{file} is no whole report: {incomplete(error)}") from error
         if not report.ranks:
             raise ReportError(f"{file} is no whole report: it has no ranks")

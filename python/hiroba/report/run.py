@@ -21,6 +21,11 @@ def write(file: Path, text: str) -> None:
         raise ReportError(f"cannot write {file}: {error.strerror}") from error
 
 
+def printable(line: str) -> str:
+    """Texts of programs, and of files that others have made, may control a terminal."""
+    return "".join(c if c.isprintable() else "?" for c in line)
+
+
 def finished(report: Report) -> str:
     report.data["advice"] = rules.advice(report)
     report.data["path"] = path.critical_path(report)
@@ -62,15 +67,16 @@ def main(words: list[str]) -> int:
     try:
         if wish.command == "compare":
             text, slower = compare.compare(Report.read(wish.before), Report.read(wish.after), wish.limit / 100)
-            print(text)
+            print("\n".join(map(printable, text.split("\n"))))
             return 1 if slower else 0
         make(wish.data, wish.page)
         if wish.command == "finish" and wish.page != wish.data:
             wish.data.unlink()
-    except (ReportError, KeyError, TypeError, IndexError, AttributeError) as error:
+    # Data may lack something, have it of another type, or beyond what numbers of floating point can be.
+    except (ReportError, LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError) as error:
         files = f"{wish.before} or {wish.after}" if wish.command == "compare" else wish.data
         whole = error if isinstance(error, ReportError) else f"{files} is no whole report: {incomplete(error)}"
-        print(f"hiroba: {whole}", file=sys.stderr)
+        print(printable(f"hiroba: {whole}"), file=sys.stderr)
         return 2 if wish.command == "compare" else 1
     return 0
 

@@ -12,6 +12,7 @@
 
 #include "base/files/own_file.hpp"
 #include "base/limits.hpp"
+#include "base/record/sound_record.hpp"
 #include "base/text.hpp"
 
 namespace hiroba {
@@ -44,7 +45,7 @@ RunRecord* map_file(const std::string& file, int how, time_t& written) {
   if (mapped == MAP_FAILED) return nullptr;
   written = info.st_ctime;
   auto* const record = static_cast<RunRecord*>(mapped);
-  if (record->magic == RunRecord::magic_value) return record;
+  if (how == MAP_SHARED ? record->magic == RunRecord::magic_value : make_sound(*record)) return record;
   munmap(mapped, sizeof(RunRecord));
   return nullptr;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <map>
@@ -94,7 +95,9 @@ double run_seconds(const RunRecord& r) { return r.seconds > 0 ? r.seconds : seco
 
 std::string energy_text(const RunRecord& r) {
   if (r.energies == 0) return "null";
-  const auto joules = [](double value) { return value > 0 ? format("%.6g", value) : std::string("null"); };
+  const auto joules = [](double value) {
+    return value > 0 && std::isfinite(value) ? format("%.6g", value) : std::string("null");
+  };
   std::string out =
       format("{\"seconds\":%.6g,\"joules\":%s,\"idle_watts\":%.6g,\"why_unknown\":%s,\"spent\":[", r.machine_seconds,
              joules(r.machine_joules).c_str(), r.idle_watts, quoted(r.energy_unknown).c_str());

@@ -10,14 +10,17 @@
 #include "base/limits.hpp"
 #include "base/record/record_file.hpp"
 #include "base/record/record_json.hpp"
+#include "base/record/sound_record.hpp"
 #include "base/tables/options.hpp"
 #include "base/text.hpp"
 #include "memory/memory.hpp"
 
 namespace hiroba {
 
+namespace {
+
 // The records lie at the places that the ranks compute from the same numbers. A rank that has not started has none.
-Status map_records(const Job& job, std::vector<const RunRecord*>& out) {
+Status map_records(const Job& job, bool final, std::vector<const RunRecord*>& out) {
   Options options;
   HIROBA_TRY(Options::from_environment(options));
   Layout layout;
@@ -27,14 +30,21 @@ Status map_records(const Job& job, std::vector<const RunRecord*>& out) {
     const auto at = static_cast<off_t>(layout.run_record(rank));
     const off_t end = lseek(fd, 0, SEEK_END);
     if (at < 0 || end < at + static_cast<off_t>(sizeof(RunRecord))) continue;
-    void* const mapped = mmap(nullptr, sizeof(RunRecord), PROT_READ, MAP_SHARED, fd, at);
+    void* const mapped = mmap(nullptr, sizeof(RunRecord), final ? PROT_READ | PROT_WRITE : PROT_READ,
+                              final ? MAP_PRIVATE : MAP_SHARED, fd, at);
     if (mapped == MAP_FAILED)
       return Status::error("option report: cannot map a record (%s)", explain_error(errno).c_str());
-    const auto* const record = static_cast<const RunRecord*>(mapped);
-    if (record->magic == RunRecord::magic_value) out.push_back(record);
+    auto* const record = static_cast<RunRecord*>(mapped);
+    if (final ? make_sound(*record) : record->magic == RunRecord::magic_value) out.push_back(record);
+    else munmap(mapped, sizeof(RunRecord));
   }
   return {};
 }
+
+}  // namespace
+
+Status map_records(const Job& job, std::vector<const RunRecord*>& out) { return map_records(job, false, out); }
+Status map_final_records(const Job& job, std::vector<const RunRecord*>& out) { return map_records(job, true, out); }
 
 std::string why_failed(int status) {
   if (status == 0) return "the job has failed";

@@ -10,8 +10,10 @@
 namespace hiroba {
 
 // Maps the records of the ranks that have started; they stay mapped. `job` has the descriptors, this process's
-// environment the options of the job.
+// environment the options of the job. map_records() shows what the ranks go on to write, and as they write it;
+// map_final_records() maps sound copies (sound_record.hpp).
 Status map_records(const Job& job, std::vector<const RunRecord*>& out);
+Status map_final_records(const Job& job, std::vector<const RunRecord*>& out);
 
 // Returns the reason, for a report; 0: the status is not known.
 std::string why_failed(int status);

@@ -58,7 +58,7 @@ Status finish(const std::string& data, const std::string& file) {
 
 Status write(const std::string& file, const Job& job, int ended_with) {
   std::vector<const RunRecord*> records;
-  HIROBA_TRY(map_records(job, records));
+  HIROBA_TRY(map_final_records(job, records));
   if (records.empty()) return Status::error("option report: no rank has started Hiroba, so there is nothing to report");
   std::string why;
   if (ended_with != 0) why = why_failed(ended_with);

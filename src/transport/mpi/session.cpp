@@ -6,6 +6,9 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "transport/wire/strangers.hpp"
+#include "transport/wire/ucx_transports.hpp"
+
 namespace hiroba {
 
 namespace {
@@ -38,6 +41,7 @@ std::string MpiSession::describe() {
 
 Status MpiSession::join(const Wire::Start& start) {
   start_ = start;
+  const std::vector<int> others = listening_sockets();
   HIROBA_TRY(initialise(start.program_uses_library));
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
@@ -45,6 +49,7 @@ Status MpiSession::join(const Wire::Start& start) {
     return Status::error("MPI_Comm_dup: " + explain_mpi(error));
   MPI_Comm_set_errhandler(ours_only_, MPI_ERRORS_RETURN);
   watch_for_finalize();
+  if (started_by_us_ && !start.program_uses_library) HIROBA_TRY(keep_others_out(others));
   return {};
 }
 
@@ -59,7 +64,7 @@ Status MpiSession::initialise(bool program_uses_mpi) {
         "MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided)",
         level_name(level));
   }
-  set_up_ucx();
+  set_up_ucx(program_uses_mpi);
   const int wanted = program_uses_mpi ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED;
   MPI_Init_thread(nullptr, nullptr, wanted, &level);
   started_by_us_ = true;
@@ -67,17 +72,42 @@ Status MpiSession::initialise(bool program_uses_mpi) {
   return Status::error("this MPI offers %s, and %s is needed", level_name(level), level_name(wanted));
 }
 
-// Configures MPICH on UCX without RDMA as transport ucx does, for the reasons in ucx/context.hpp. By default UCX uses
-// rendezvous from 8 KiB on over TCP.
-void MpiSession::set_up_ucx() {
+// Configures MPICH on UCX as transport ucx does, for the reasons in ucx/context.hpp and ucx_transports.hpp. By default
+// UCX uses rendezvous from 8 KiB on over TCP. A program that calls MPI itself may start processes on other machines.
+void MpiSession::set_up_ucx(bool program_uses_mpi) {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
   MPI_Get_library_version(text, &length);
+  if (std::strstr(text, "ch4:ucx") == nullptr) return;
+  const auto number = [](const char* name) { return std::getenv(name) == nullptr ? 0 : std::atoi(std::getenv(name)); };
+  const int here = number("MPI_LOCALNRANKS"), all = number("PMI_SIZE");  // of Hydra
+  UcxTransports chosen;
+  if (here > 0 && here == all && !program_uses_mpi) chosen = ucx_transports_here(all);
+  else if (shared_memory_has_room(std::max(here, 1))) chosen.transports = "^sysv";
+  if (chosen.transports != nullptr) setenv("UCX_TLS", chosen.transports, 0);
+  if (chosen.devices != nullptr) setenv("UCX_NET_DEVICES", chosen.devices, 0);
   const bool rdma = access("/sys/class/infiniband", F_OK) == 0;
-  if (std::strstr(text, "ch4:ucx") == nullptr || rdma || std::getenv("UCX_RNDV_THRESH") != nullptr) return;
+  if (rdma || std::getenv("UCX_RNDV_THRESH") != nullptr) return;
   setenv("UCX_RNDV_THRESH", "128k", 0);
-  setenv("UCX_TCP_RX_SEG_SIZE", "128k", 0);
+  // UCX warns about settings of transports that it does not use.
+  if (chosen.transports == nullptr || std::strstr(chosen.transports, "tcp") == nullptr)
+    setenv("UCX_TCP_RX_SEG_SIZE", "128k", 0);
   at_once_ = 128 << 10;
+}
+
+// The hosts' addresses go over the MPI itself.
+Status MpiSession::keep_others_out(const std::vector<int>& others) {
+  struct Everyone final : Rendezvous {
+    explicit Everyone(MpiSession& of) : session(of) {}
+    int rank() const override { return session.rank_; }
+    int size() const override { return session.size_; }
+    Status allgather(const void* mine, void* all, size_t bytes) override { return session.allgather(mine, all, bytes); }
+    MpiSession& session;
+  } everyone(*this);
+  std::vector<Introduction> all;
+  HIROBA_TRY(introduce(everyone, all));
+  (void)keep_strangers_out(others, all);  // where the system does not, ports are as open as those of other programs
+  return {};
 }
 
 // MPI_Finalize deletes the attributes of MPI_COMM_SELF before anything else.

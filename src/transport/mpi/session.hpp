@@ -11,6 +11,7 @@
 #include <mpi.h>
 
 #include <string>
+#include <vector>
 
 #include "transport/wire/wire.hpp"
 
@@ -37,7 +38,9 @@ class MpiSession {
 
  private:
   Status initialise(bool program_uses_mpi);
-  void set_up_ucx();
+  void set_up_ucx(bool program_uses_mpi);
+  // Closes the ports that MPI has opened, other than `others`, to hosts without part in the job.
+  Status keep_others_out(const std::vector<int>& others);
   void watch_for_finalize();
   static bool leave_hydra();
 

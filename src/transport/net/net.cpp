@@ -21,6 +21,7 @@ Status Net::join(const Options& options, Job& job) {
   rank_of_wire_.resize(joined_.wire_ranks.size());
   for (size_t r = 0; r < joined_.wire_ranks.size(); ++r) rank_of_wire_[joined_.wire_ranks[r]] = static_cast<int>(r);
   job = joined_.job;
+  keys_ = PairKeys(joined_.secret, job.rank, job.nranks);
   // Now, when all are here: the program may ask for it on some ranks only.
   char handle[sizeof(void*)];
   if (joined_.program_uses_library) joined_.wire->make_communicator(job.rank, handle, sizeof handle);
@@ -47,7 +48,7 @@ Status Net::start(const Config& config) {
   HIROBA_TRY(Transport::start(config));
   HIROBA_TRY(window_.start(config.extent));
   const Job& job = config.job;
-  channel_.start(joined_.wire.get(), joined_.secret, &joined_.wire_ranks);
+  channel_.start(joined_.wire.get(), &keys_, &joined_.wire_ranks);
   ledger_.start(job.nranks, &channel_);
   messages_.start(&channel_, &ledger_, {this, run_handler});
   sends_.start(&channel_);

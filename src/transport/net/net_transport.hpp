@@ -101,6 +101,7 @@ class Net final : public Transport, OneSided, RankBarriers {
 
   const std::string name_;
   Joined joined_;
+  PairKeys keys_;  // by rank
   Placement placement_;
   std::vector<int> rank_of_wire_;
   Window window_;

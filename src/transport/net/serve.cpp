@@ -11,7 +11,7 @@ void Net::on_frame(void* self, int source, const void* bytes, size_t size) {
   Net& net = *static_cast<Net*>(self);
   const int rank = net.rank_of_wire_[source];
   const auto serve = [&](const Head& head, const char* payload) { net.serve(rank, head, payload, head.payload); };
-  if (for_each_frame(bytes, size, net.joined_.secret, serve)) return net.failures_.heard(rank);
+  if (for_each_frame(bytes, size, net.keys_.from(rank), serve)) return net.failures_.heard(rank);
   on_stranger(self);
 }
 

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <link.h>
 #include <signal.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,10 +42,10 @@ struct Hello {
   char host[66];
   char space[22];  // option space
   uint64_t node;   // equal for processes that share memory
-  uint64_t secret;
+  JobSecret secret;
   int32_t pid, mailbox;                // a memory file of this process, which will contain this node's Files
   in6_addr addresses[most_addresses];  // of the host; zero: end of list
-  char spare[192];
+  char spare[184];
 };
 static_assert(sizeof(Hello) == 512);
 constexpr char magic[8] = "hiroba1";
@@ -91,8 +90,8 @@ void write_build(char (&out)[48]) {
       &search);
 }
 
-Hello introduce(const Options& options, int mailbox) {
-  Hello hello = {};
+Status introduce(const Options& options, int mailbox, Hello& hello) {
+  hello = {};
   hello.pid = getpid(), hello.mailbox = mailbox;
   std::memcpy(hello.magic, magic, sizeof magic);
   std::snprintf(hello.version, sizeof hello.version, "%s", HIROBA_VERSION);
@@ -102,8 +101,7 @@ Hello introduce(const Options& options, int mailbox) {
   hello.node = machine_key(hello.host);
   const std::vector<in6_addr> addresses = own_addresses(most_addresses);
   std::copy(addresses.begin(), addresses.end(), hello.addresses);
-  if (getrandom(&hello.secret, sizeof hello.secret, 0) != sizeof hello.secret) hello.secret = 1;
-  return hello;
+  return draw(hello.secret);
 }
 
 // Requires the same library and layout of addresses in all. Every process compares with process 0, so that all give the
@@ -258,9 +256,11 @@ Status join_job(const std::string& transport, const Options& options, const Wire
     start.rendezvous = rendezvous.get();
   }
   HIROBA_TRY(refuse_once(out.wire->open(start)));
+  if (!out.wire->warning.empty() && out.wire->rank() == 0) log_line("%s", out.wire->warning.c_str());
   int mailbox = -1;
   if (rendezvous == nullptr) HIROBA_TRY(memory_file("hiroba-mailbox", 0, mailbox));
-  const Hello hello = introduce(options, mailbox);
+  Hello hello;
+  HIROBA_TRY(introduce(options, mailbox, hello));
   std::vector<Hello> hellos(static_cast<size_t>(out.wire->size()));
   HIROBA_TRY(out.wire->allgather(&hello, hellos.data(), sizeof hello));
   HIROBA_TRY(refuse_once(compare(hellos)));

@@ -10,6 +10,7 @@
 
 #include "base/job.hpp"
 #include "base/tables/options.hpp"
+#include "transport/wire/keys.hpp"
 #include "transport/wire/wire.hpp"
 
 namespace hiroba {
@@ -24,7 +25,7 @@ struct Joined {
     int node;
   };
   std::vector<Address> addresses;  // of all nodes
-  uint64_t secret = 0;             // of this job
+  JobSecret secret = {};           // of this job
   bool program_uses_library = false;
 };
 

@@ -2,12 +2,13 @@
 
 #include <dlfcn.h>
 #include <signal.h>
-#include <sys/statvfs.h>
 #include <ucs/debug/debug.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+
+#include "transport/wire/ucx_transports.hpp"
 
 namespace hiroba {
 
@@ -45,21 +46,13 @@ Status check(ucs_status_t status, const char* doing) {
   return Status::error("UCX failed in %s: %s", doing, ucs_status_string(status));
 }
 
-constexpr uint64_t shared_memory_of_rank = 16 << 20;  // some 5 MiB at first
-
-bool has_room(int ranks) {
-  struct statvfs found = {};
-  return statvfs("/dev/shm", &found) == 0 &&
-         static_cast<uint64_t>(found.f_bavail) * found.f_frsize >= shared_memory_of_rank * static_cast<uint64_t>(ranks);
-}
-
-// A user who names devices wants a network.
+// `ranks`: those of a job on one machine, else 0. Between machines shared memory is Hiroba's own.
 void choose_transports(int ranks, ucp_config_t& config) {
-  const bool names_devices = std::getenv("UCX_NET_DEVICES") != nullptr;
-  const bool shares = ranks > 0 && !names_devices && has_room(ranks);
-  if (std::getenv("UCX_TLS") == nullptr) (void)ucp_config_modify(&config, "TLS", shares ? "^sysv,tcp" : "^sysv,posix");
-  if (std::getenv("UCX_TLS") == nullptr && ranks > 0 && !names_devices && !shares)
-    (void)ucp_config_modify(&config, "NET_DEVICES", "lo");
+  UcxTransports chosen;
+  if (ranks > 0) chosen = ucx_transports_here(ranks);
+  else if (std::getenv("UCX_TLS") == nullptr) chosen.transports = "^sysv,posix";
+  if (chosen.transports != nullptr) (void)ucp_config_modify(&config, "TLS", chosen.transports);
+  if (chosen.devices != nullptr) (void)ucp_config_modify(&config, "NET_DEVICES", chosen.devices);
 }
 
 Status create(const UcxContext& known, int ranks, ucp_context_h& out) {

@@ -22,7 +22,7 @@
 
 #include "transport/ucx/context.hpp"
 #include "transport/ucx/pmix.hpp"
-#include "transport/ucx/strangers.hpp"
+#include "transport/wire/strangers.hpp"
 #include "transport/wire/wire.hpp"
 
 namespace hiroba {

@@ -8,9 +8,9 @@ namespace {
 constexpr size_t most_queued = 4096;  // frames that wait for room before their senders block
 }
 
-void Channel::start(Wire* wire, uint64_t secret, const std::vector<int>* wire_ranks) {
+void Channel::start(Wire* wire, const PairKeys* keys, const std::vector<int>* wire_ranks) {
   wire_ = wire, wire_ranks_ = wire_ranks;
-  outbox_.start(wire, secret, wire_ranks);
+  outbox_.start(wire, keys, wire_ranks);
 }
 
 void Channel::push(int rank, const Head& head, const void* payload, size_t bytes) {

@@ -18,8 +18,8 @@ namespace hiroba {
 
 class Channel {
  public:
-  // `wire_ranks`: by rank. Requires that wire and numbers outlive this.
-  void start(Wire* wire, uint64_t secret, const std::vector<int>* wire_ranks);
+  // `keys` and `wire_ranks`: by rank. Requires that all outlive this.
+  void start(Wire* wire, const PairKeys* keys, const std::vector<int>* wire_ranks);
 
   Engine& engine() { return engine_; }
   Outbox& outbox() { return outbox_; }

@@ -20,7 +20,7 @@ class ChaosWire final : public Wire {
     Start ours = start;
     ours.hooks = {this, on_frame, on_done, on_failed, on_stranger};
     HIROBA_TRY(inner_->open(ours));
-    largest_frame = inner_->largest_frame;
+    largest_frame = inner_->largest_frame, warning = inner_->warning;
     random_.seed(random_() + static_cast<uint64_t>(inner_->rank()));
     return {};
   }

@@ -44,7 +44,7 @@ enum class Frame : uint8_t {
 
 // A head and one word, as for a put, fit into the small messages of every library (64 bytes with AMMPI).
 struct Head {
-  uint64_t secret;  // of the job; frames without it are dropped
+  uint64_t key;  // of sender and receiver; frames without it are dropped
   Frame frame;
   uint8_t handler;
   uint16_t payload;  // bytes that follow the head; another head may follow them
@@ -71,15 +71,16 @@ inline Head head_of(Frame frame) {
   return head;
 }
 
-// Calls visit(head, payload) for each frame of a message. Returns false if a frame is incomplete or not of this job.
+// Calls visit(head, payload) for each frame of a message. Returns false if a frame is incomplete or not of this
+// sender.
 template <typename Visit>
-bool for_each_frame(const void* bytes, size_t size, uint64_t secret, const Visit& visit) {
+bool for_each_frame(const void* bytes, size_t size, uint64_t key, const Visit& visit) {
   const char* const message = static_cast<const char*>(bytes);
   Head head;
   for (size_t at = 0; at < size; at += sizeof head + head.payload) {
     if (size - at < sizeof head) return false;
     std::memcpy(&head, message + at, sizeof head);
-    if (head.secret != secret || head.payload > size - at - sizeof head) return false;
+    if (head.key != key || head.payload > size - at - sizeof head) return false;
     visit(head, message + at + sizeof head);
   }
   return true;

@@ -8,7 +8,7 @@ namespace hiroba {
 
 void Outbox::gather(int rank, Head head, const void* payload, size_t bytes) {
   assert(bytes <= max_inline);
-  head.secret = secret_;
+  head.key = keys_->to(rank);
   head.payload = static_cast<uint16_t>(bytes);
   if (head.bytes == 0) head.bytes = static_cast<uint32_t>(bytes);
   const size_t size = sizeof head + bytes;
@@ -48,7 +48,7 @@ void Outbox::send_all() {
 }
 
 void Outbox::send_alone(int rank, Head head, std::span<const char> payload, std::span<const char> rest) {
-  head.secret = secret_;
+  head.key = keys_->to(rank);
   head.payload = static_cast<uint16_t>(payload.size() + rest.size());
   head.bytes = head.payload;
   const size_t size = sizeof head + head.payload;

@@ -13,14 +13,15 @@
 
 #include "transport/transport.hpp"
 #include "transport/wire/frames.hpp"
+#include "transport/wire/keys.hpp"
 
 namespace hiroba {
 
 class Outbox {
  public:
-  // `wire_ranks`: by rank; must outlive this.
-  void start(Wire* wire, uint64_t secret, const std::vector<int>* wire_ranks) {
-    wire_ = wire, secret_ = secret, wire_ranks_ = wire_ranks;
+  // `keys` and `wire_ranks`: by rank; must outlive this.
+  void start(Wire* wire, const PairKeys* keys, const std::vector<int>* wire_ranks) {
+    wire_ = wire, keys_ = keys, wire_ranks_ = wire_ranks;
   }
   // Batches at most max_inline bytes with the next message to the rank.
   void gather(int rank, Head head, const void* payload, size_t bytes);
@@ -60,7 +61,7 @@ class Outbox {
   void dispatch(int rank, const char* bytes, size_t size);
 
   Wire* wire_ = nullptr;
-  uint64_t secret_ = 0;
+  const PairKeys* keys_ = nullptr;
   const std::vector<int>* wire_ranks_ = nullptr;
   static constexpr size_t most_gathered = 4;  // ranks
   std::array<Message, most_gathered> gathered_;

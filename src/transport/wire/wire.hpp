@@ -57,6 +57,8 @@ class Wire {
   // Set by open(): a frame that is not batched may be larger, up to most_in_frame, if the library sends more eagerly.
   static constexpr size_t most_in_frame = size_t{60} << 10;
   size_t largest_frame = max_frame;
+  // Set by open(): a line for the user; usually empty.
+  std::string warning;
 
   virtual ~Wire() = default;
   // Returns a description for users: "Open MPI 4.1.4", "UCX 1.13.1 (tcp)".

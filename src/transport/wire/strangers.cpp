@@ -1,13 +1,11 @@
-#include "transport/ucx/strangers.hpp"
+#include "transport/wire/strangers.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/filter.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <bit>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -106,54 +104,25 @@ Program program_for(const std::vector<in6_addr>& hosts) {
 
 }  // namespace
 
-uint64_t keyed_hash(const JobSecret& secret, uint64_t word) {
-  uint64_t v0 = secret[0] ^ 0x736f6d6570736575, v1 = secret[1] ^ 0x646f72616e646f6d;
-  uint64_t v2 = secret[0] ^ 0x6c7967656e657261, v3 = secret[1] ^ 0x7465646279746573;
-  const auto rounds = [&](int count) {
-    while (count-- > 0) {
-      v0 += v1, v1 = std::rotl(v1, 13), v1 ^= v0, v0 = std::rotl(v0, 32);
-      v2 += v3, v3 = std::rotl(v3, 16), v3 ^= v2;
-      v0 += v3, v3 = std::rotl(v3, 21), v3 ^= v0;
-      v2 += v1, v1 = std::rotl(v1, 17), v1 ^= v2, v2 = std::rotl(v2, 32);
-    }
-  };
-  constexpr uint64_t length = uint64_t{sizeof word} << 56;
-  for (const uint64_t block : {word, length}) v3 ^= block, rounds(2), v0 ^= block;
-  v2 ^= 0xff;
-  rounds(4);
-  return v0 ^ v1 ^ v2 ^ v3;
-}
-
-uint64_t Keys::key(int from, int to, uint32_t round) const {
-  constexpr int rank_bits = 17;
-  return keyed_hash(secret_, uint64_t{round} << 2 * rank_bits | static_cast<uint64_t>(from) << rank_bits |
-                                 static_cast<uint64_t>(to));
-}
-
-Keys::Keys(const JobSecret& secret, int rank, int size) : secret_(secret), rank_(rank) {
-  for (int other = 0; other < size; ++other) to_.push_back(key(rank, other, 0)), from_.push_back(key(other, rank, 0));
-}
-
 bool Keys::know(const void* header, size_t header_size, Sender& out) const {
   if (header_size != sizeof out) return false;
   std::memcpy(&out, header, sizeof out);
   constexpr uint32_t rounds = 1 << 16;
-  if (out.rank < 0 || static_cast<size_t>(out.rank) >= from_.size() || out.round >= rounds) return false;
-  return out.key == (out.round == 0 ? from_[static_cast<size_t>(out.rank)] : key(out.rank, rank_, out.round));
+  if (out.rank < 0 || out.rank >= pairs_.size() || out.round >= rounds) return false;
+  return out.key == (out.round == 0 ? pairs_.from(out.rank) : pairs_.key(out.rank, rank_, out.round));
 }
 
 uint64_t Keys::tag(int from, int to, uint32_t tag) const {
   constexpr int tag_bits = 14, rank_bits = 17;
   constexpr uint32_t of_tags = 1 << 20;  // no round of a leave message
   static_assert(Wire::tags == 1 << tag_bits);
-  return key(from, to, of_tags) << (tag_bits + rank_bits) | static_cast<uint64_t>(from) << tag_bits | tag;
+  return pairs_.key(from, to, of_tags) << (tag_bits + rank_bits) | static_cast<uint64_t>(from) << tag_bits | tag;
 }
 
 Status introduce(Rendezvous& rendezvous, std::vector<Introduction>& all) {
   Introduction mine = {};
   mine.machine = machine_key(host_name().c_str());
-  if (getrandom(&mine.secret, sizeof mine.secret, 0) != sizeof mine.secret)
-    return Status::error("the system gives no random numbers (%s)", explain_error(errno).c_str());
+  HIROBA_TRY(draw(mine.secret));
   const std::vector<in6_addr> addresses = own_addresses(mine.addresses.size());
   std::copy(addresses.begin(), addresses.end(), mine.addresses.begin());
   all.resize(static_cast<size_t>(rendezvous.size()));
@@ -196,7 +165,7 @@ Status accept_only_from(int socket, const std::vector<in6_addr>& hosts) {
   Program program = program_for(hosts);
   const sock_fprog given = {static_cast<uint16_t>(program.size()), program.data()};
   if (setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, &given, sizeof given) == 0) return {};
-  return Status::error("cannot keep other hosts from the port of UCX (SO_ATTACH_FILTER: %s)",
+  return Status::error("the system does not let this user close ports to other hosts (SO_ATTACH_FILTER: %s)",
                        explain_error(errno).c_str());
 }
 

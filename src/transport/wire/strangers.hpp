@@ -1,7 +1,8 @@
-// Keeps others away from a process's part of UCX, whose own protocol knows no authentication: a process that connects
-// to its port may send every message that UCX serves. Hiroba adds two checks: a socket filter, by which the kernel
-// drops packets from hosts that have no part in the job before there is a connection, and a key in each message, a hash
-// of a number that only the job's processes have, so that their messages are told from those of others.
+// Keeps others away from a process's part of UCX or of an MPI, whose own protocols know no authentication: a process
+// that connects to the port of UCX may send every message that UCX serves. Hiroba adds two checks: a socket filter, by
+// which the kernel drops packets from hosts that have no part in the job before there is a connection, and, over UCX, a
+// key in each message, a hash of a number that only the job's processes have, so that their messages are told from
+// those of others.
 //
 // Called at start by one thread; Keys is thread-safe.
 #pragma once
@@ -13,14 +14,10 @@
 #include <vector>
 
 #include "base/status.hpp"
+#include "transport/wire/keys.hpp"
 #include "transport/wire/wire.hpp"
 
 namespace hiroba {
-
-using JobSecret = std::array<uint64_t, 2>;
-
-// SipHash-2-4 of one word.
-uint64_t keyed_hash(const JobSecret& secret, uint64_t word);
 
 class Keys {
  public:
@@ -32,10 +29,10 @@ class Keys {
   };
 
   Keys() = default;
-  Keys(const JobSecret& secret, int rank, int size);
+  Keys(const JobSecret& secret, int rank, int size) : pairs_(secret, rank, size), rank_(rank) {}
 
-  Sender sender(int to) const { return {rank_, 0, to_[static_cast<size_t>(to)]}; }
-  Sender sender(int to, uint32_t round) const { return {rank_, round, key(rank_, to, round)}; }
+  Sender sender(int to) const { return {rank_, 0, pairs_.to(to)}; }
+  Sender sender(int to, uint32_t round) const { return {rank_, round, pairs_.key(rank_, to, round)}; }
   // Returns whether a process of the job has made this header for this process.
   bool know(const void* header, size_t header_size, Sender& out) const;
   // Returns the tag of bulk data. In the bits that `tag` and the sender do not need it has a part of a key, which a
@@ -43,12 +40,8 @@ class Keys {
   uint64_t tag(int from, int to, uint32_t tag) const;
 
  private:
-  uint64_t key(int from, int to, uint32_t round) const;
-
-  JobSecret secret_ = {};
+  PairKeys pairs_;
   int rank_ = 0;
-  // Those of frames, by the other process: a hash takes a few percent of the time of a small message.
-  std::vector<uint64_t> to_, from_;
 };
 
 // The first data that processes exchange, by the launcher, which knows them.
@@ -63,8 +56,9 @@ Status introduce(Rendezvous& rendezvous, std::vector<Introduction>& all);
 // Returns the sockets of this process that listen for TCP connections, sorted.
 std::vector<int> listening_sockets();
 
-// Closes the ports that this process has opened since `others`, which UCX knows no way to do, to hosts without part in
-// the job, and keeps them from children of this process.
+// Closes the ports that this process has opened since `others`, which UCX and MPI know no way to do, to hosts without
+// part in the job, and keeps them from children of this process. Some systems let only root do so: an error says why
+// the ports are open.
 Status keep_strangers_out(const std::vector<int>& others, const std::vector<Introduction>& all);
 
 // Lets the socket, and what it accepts later, have packets from these hosts and from this one alone. IPv4 is given as
