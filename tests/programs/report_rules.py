@@ -60,6 +60,17 @@ class Rules(unittest.TestCase):
         few = [site("lock", "main (a.c:3)", r, 0.01, lock=lock) for r in range(4) for lock in range(40)]
         self.assertEqual(found([rank(r, 10, computing=9.6, locks=0.4) for r in range(4)], few), [])
 
+    def test_imbalance_beside_other_programs(self) -> None:
+        """What is computed without a processor says nothing; the times are of a run of two ranks."""
+        ranks = [
+            rank(0, 3.22, computing=1.42, collective=1.80, queued=1.34, processor=0.33),
+            rank(1, 3.24, computing=3.01, collective=0.22, queued=2.26, processor=0.97),
+        ]
+        ranks[0]["waited_for"][1], ranks[1]["waited_for"][1] = 1.80, 0.21
+        self.assertEqual([rule for rule, _ in found(ranks, [])], ["load imbalance"])
+        ranks[0]["seconds"]["processor"] = 0.90
+        self.assertEqual(found(ranks, []), [])
+
     def test_lock_whose_holders_lose_the_processor(self) -> None:
         """A lock for each bucket, on a machine with more ranks than cores; one lock for all is told there, too."""
         ranks = [rank(r, 2, computing=1, locks=0.4, queued=1.5, processor=0.5) for r in range(4)]
