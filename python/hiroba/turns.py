@@ -32,6 +32,10 @@ class Calls:
     number = 0
     last = ("", "")  # the call, and the name of its thread
     inside: threading.Thread | None = None  # the thread that is in a call now
+    by: threading.Thread | None = None  # the thread of the last call
+    # These ran before Thread.join was replaced, as where a thread is the first to use this package, and another one
+    # may have begun to join it.
+    older = frozenset(threading.enumerate())
 
 
 class Task(threading.local):
@@ -61,11 +65,13 @@ def in_turn(function: Callable[..., Any], *words: Any) -> Any:
     me = threading.current_thread()
     with Calls.lock:
         is_nested = Calls.inside is me  # a function of the program that the library calls
+        if Calls.by in Calls.older and not Calls.by.is_alive():
+            setattr(me, KNOWN, Calls.number)  # where it is not joined, the other order is refused
         if (Calls.inside or me) is not me or known(me) != Calls.number:
             refuse(function.__name__, me.name)
         Calls.number += 1
         setattr(me, KNOWN, Calls.number)
-        Calls.inside, Calls.last = me, (function.__name__, me.name)
+        Calls.inside, Calls.by, Calls.last = me, me, (function.__name__, me.name)
     try:
         return function(*words)
     finally:

@@ -32,6 +32,7 @@ struct alignas(128) RankBoard {
   std::atomic<Phase> phase;
   std::atomic<int32_t> pid;       // set at start
   std::atomic<uint64_t> calls;    // collective calls entered
+  std::atomic<uint64_t> ended;    // waits that have ended, and locks that were taken without one
   char where[176];                // the last collective call or lock: "sms_barrier", "sms_lock(3)"
   char end[40];                   // the call that ends the job: "sms_shutdown"
   std::atomic<uint32_t> waiting;  // number of threads that are blocked; the latest one in `where`
@@ -61,14 +62,17 @@ class BlockedOnBoard {
     board_.waiting.fetch_add(1, std::memory_order_relaxed);
   }
   BlockedOnBoard(const BlockedOnBoard&) = delete;
-  ~BlockedOnBoard() { board_.waiting.fetch_sub(1, std::memory_order_relaxed); }
+  ~BlockedOnBoard() {
+    board_.ended.fetch_add(1, std::memory_order_relaxed);
+    board_.waiting.fetch_sub(1, std::memory_order_relaxed);
+  }
 
  private:
   RankBoard& board_;
 };
 
 struct Board {
-  static constexpr uint64_t magic_value = 0x3761626f72696822;  // changes with the layout
+  static constexpr uint64_t magic_value = 0x3861626f72696822;  // changes with the layout
   std::atomic<uint64_t> magic;
   int32_t nranks, nnodes;
   // The rank that reports the error which ends the job sets it: reported | the job's exit status.

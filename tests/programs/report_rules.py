@@ -60,6 +60,26 @@ class Rules(unittest.TestCase):
         few = [site("lock", "main (a.c:3)", r, 0.01, lock=lock) for r in range(4) for lock in range(40)]
         self.assertEqual(found([rank(r, 10, computing=9.6, locks=0.4) for r in range(4)], few), [])
 
+    def test_imbalance_beside_other_programs(self) -> None:
+        """What is computed without a processor says nothing; the times are of a run of two ranks."""
+        ranks = [
+            rank(0, 3.22, computing=1.42, collective=1.80, queued=1.34, processor=0.33),
+            rank(1, 3.24, computing=3.01, collective=0.22, queued=2.26, processor=0.97),
+        ]
+        ranks[0]["waited_for"][1], ranks[1]["waited_for"][1] = 1.80, 0.21
+        self.assertEqual([rule for rule, _ in found(ranks, [])], ["load imbalance"])
+        ranks[0]["seconds"]["processor"] = 0.90
+        self.assertEqual(found(ranks, []), [])
+
+    def test_lock_whose_holders_lose_the_processor(self) -> None:
+        """A lock for each bucket, on a machine with more ranks than cores; one lock for all is told there, too."""
+        ranks = [rank(r, 2, computing=1, locks=0.4, queued=1.5, processor=0.5) for r in range(4)]
+        sites = [site("lock", "main (a.c:3)", r, 0.35, lock=7) for r in range(4)]
+        self.assertEqual(found(ranks, sites), [])
+        ranks = [rank(r, 2, computing=0.2, locks=1.8, queued=1.8, processor=0.2) for r in range(4)]
+        sites = [site("lock", "main (a.c:3)", r, 1.8, lock=0) for r in range(4)]
+        self.assertEqual([rule for rule, _ in found(ranks, sites)], ["lock contention"])
+
     def test_words_of_notations(self) -> None:
         ranks = [rank(r, 10, computing=5, locks=5) for r in range(2)]
         sites = [site("lock", "main (a.c:3)", r, 5, call="a lock of OpenMP") for r in range(2)]

@@ -158,19 +158,30 @@ class Endings(Jobs):
         if importlib.util.find_spec("mpi4py") is not None:  # without it python.mpi is skipped, and says so
             self.fails("no_communicator", here + ".*--transport mpi")
 
+    def runs_well(self, code: str) -> None:
+        command = [str(bin_folder / "hirobarun"), "-n", "2", sys.executable, "-B", "-c", code + "print('well')"]
+        job = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+        self.assertEqual((job.returncode, job.stdout), (0, "well\n" * 2), job.stderr)
+
     def test_first_use_in_threads(self) -> None:
-        code = (
+        self.runs_well(
             "import concurrent.futures, hiroba\n"
             "with concurrent.futures.ThreadPoolExecutor(4) as pool:\n"
             "    got = list(pool.map(lambda i: hiroba.rank + i, range(4)))\n"
             "assert hiroba.allreduce(sum(got)) == 16\n"
             "import signal\n"
             "assert signal.getsignal(signal.SIGINT) is not signal.default_int_handler\n"
-            "print('well')"
         )
-        command = [str(bin_folder / "hirobarun"), "-n", "2", sys.executable, "-B", "-c", code]
-        job = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
-        self.assertEqual((job.returncode, job.stdout), (0, "well\n" * 2), job.stderr)
+
+    def test_first_collective_call_in_a_thread_that_is_joined(self) -> None:
+        """The thread is started, and the other one may wait for it, before the package sees what orders threads."""
+        self.runs_well(
+            "import threading, hiroba\n"
+            "thread = threading.Thread(target=lambda: hiroba.allreduce(1))\n"
+            "thread.start()\n"
+            "thread.join()\n"
+            "assert hiroba.allreduce(2) == 4\n"
+        )
 
     def test_arrays_that_have_become_private(self) -> None:
         private = r".* has no attribute '{}'; this {} is in the private memory .*`A = A \+ 1` makes such an array"

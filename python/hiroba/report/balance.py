@@ -47,9 +47,9 @@ def balance(report: Report) -> Balance | None:
         return None
 
     def computing(r: dict[str, Any]) -> float:
-        seconds, total = float(r["seconds"]["computing"]), max(r["seconds"]["total"], 1e-9)
+        seconds = float(r["seconds"]["computing"])
         had = min(seconds, float(r["seconds"]["processor"]))  # some of that it may have spent waiting
-        return max(had, seconds * (1 - r["seconds"]["queued"] / total)) if compete else seconds
+        return had if compete else seconds
 
     slowest = max(report.ranks, key=computing)
     total = report.total - (sum(r["seconds"]["queued"] for r in report.ranks) if compete else 0)

@@ -28,6 +28,7 @@ COST_OF_TASK = {"": 1e-6, "OpenMP": 0.2e-6, "Python": 30e-6}
 LIMIT_IN_PYTHON = 10
 REDUCTIONS = ("sms_reduce", "smint_reduce", "xmp_reduction", "xmp_loop_reduction")  # of one value are barriers
 LEAST_OF_TASKS = 0.03  # of the time: with less, small tasks do no harm
+MOST_WAITED = 0.5  # of the time: what waits longer for a lock does so not only because ranks lose the processor
 MOST_BYTES = 2**40  # of the arrays of a program
 
 
@@ -183,8 +184,9 @@ def name_of_lock(report: Report, place: Place) -> str:
 
 def lock_contention(report: Report, limit: float) -> Iterator[Finding]:
     def is_slow(places: list[Place]) -> bool:
-        share = report.active_share(sum(p.seconds for p in places))
-        return share >= limit and report.with_processor(places) >= LEAST_LOST
+        seconds = report.with_processor(places)
+        most = report.active_share(sum(place.seconds for place in places)) >= MOST_WAITED
+        return seconds >= LEAST_LOST and (most or report.active_share(seconds) >= limit)
 
     by_lock: dict[str, list[Place]] = {}
     by_line: dict[str, list[Place]] = {}
@@ -197,8 +199,7 @@ def lock_contention(report: Report, limit: float) -> Iterator[Finding]:
     for places in by_line.values():  # none of the locks of a line is slow alone, but all are together
         left = [place for place in places if id(place) not in told]
         # With less, ranks that lose the processor while they have one of the locks may be the reason.
-        with_processor = report.active_share(report.with_processor(left))
-        if len(left) > 1 and is_slow(left) and with_processor >= 2 * limit:
+        if len(left) > 1 and is_slow(left) and report.active_share(report.with_processor(left)) >= 2 * limit:
             slow[f"one of {len(left)} locks"] = left
     for lock, places in slow.items():
         seconds, count = sum(p.seconds for p in places), sum(p.count for p in places)

@@ -115,15 +115,15 @@ std::string held_locks(const RankBoard& board) {
 double Stillness::look(Board& board, const std::vector<int>& ranks) {
   constexpr int most_told = 2;
   constexpr double again = 10;
-  uint64_t calls = 0;
+  uint64_t steps = 0;
   bool waits = false;
   for (const int rank : ranks) {
     const RankBoard& at = board.rank(rank);
-    calls += at.calls.load(std::memory_order_relaxed);
+    steps += at.calls.load(std::memory_order_relaxed) + at.ended.load(std::memory_order_relaxed);
     waits = waits || (at.phase == Phase::started && at.waiting.load(std::memory_order_relaxed) != 0);
   }
   const double now = seconds_now();
-  if (!waits || calls != calls_ || since_ == 0) calls_ = calls, since_ = now, told_ = 0;
+  if (!waits || steps != steps_ || since_ == 0) steps_ = steps, since_ = now, told_ = 0;
   const double still = now - since_;
   if (limit_ <= 0 || told_ == most_told || still < (told_ == 0 ? limit_ : limit_ * again)) return 0;
   ++told_;

@@ -50,7 +50,7 @@ class Stillness {
 
  private:
   double limit_;
-  uint64_t calls_ = 0;  // of all ranks, at the last call
+  uint64_t steps_ = 0;  // of all ranks, at the last call
   double since_ = 0;
   int told_ = 0;
 };

@@ -197,7 +197,7 @@ Status TeamOperations::then(const Started& started, void (*function)(void*), voi
 }
 
 Status TeamOperations::reduce(const Team& team, char* data, int64_t count, const Combine& combine, const Call& call) {
-  if (team.count == 1) return {};
+  if (team.count == 1) return combine.alone(data, count), Status();
   const RecordedCall recorded = RecordedCall::at(call.place);
   if (count == 1 && combine.element() <= sizeof(uint64_t) && team.is_all(parts_.world.nranks))
     return reduce_word(data, combine, call);

@@ -24,6 +24,14 @@ void Combine::make_exact() {
           (arithmetic.to() == Type::float32 || arithmetic.to() == Type::float64);
 }
 
+void Combine::alone(char* data, int64_t count) const {
+  if (function != nullptr || record != 0) return;
+  if (arithmetic.op() != Op::logical_and && arithmetic.op() != Op::logical_or) return;
+  alignas(std::max_align_t) char neutral[sizeof(__complex__ long double)];
+  store_neutral(arithmetic.to(), arithmetic.op(), neutral);
+  arithmetic.apply(data, static_cast<int64_t>(element()), neutral, 0, count);
+}
+
 void Combine::all(char* into, std::span<const char* const> pieces, size_t bytes) const {
   if (exact && arithmetic.to() == Type::float64)
     return add_exactly(reinterpret_cast<double*>(into), pieces.data(), pieces.size(), bytes / sizeof(double));
@@ -35,6 +43,7 @@ void Combine::all(char* into, std::span<const char* const> pieces, size_t bytes)
     if (pieces[0] != into) std::memcpy(into + at, pieces[0] + at, part);
     for (size_t i = 1; i < pieces.size(); ++i)
       (*this)(into + at, pieces[i] + at, static_cast<int64_t>(part / element()));
+    if (pieces.size() == 1) alone(into + at, static_cast<int64_t>(part / element()));
   }
 }
 

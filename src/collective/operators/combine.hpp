@@ -24,6 +24,8 @@ struct Combine {
   [[HIROBA_SHOWN]] static Status make(Type type, Op op, Combine& out);  // for numbers; fails if C does not have it
   size_t element() const { return record > 0 ? record : bytes_of(arithmetic.to()); }
   void operator()(char* mine, const char* theirs, int64_t count) const;
+  // Makes of one member's elements what the operator gives of them: 0 or 1, if it is a logical one.
+  void alone(char* data, int64_t count) const;
   // Combines the elements of all members, in their order, into `into`, which may be the first piece.
   void all(char* into, std::span<const char* const> pieces, size_t bytes) const;
   // Rounds sums of numbers once, so that order and grouping make no difference.

@@ -153,6 +153,7 @@ void Locks::took(int index, uint32_t ticket, const Beside& beside, Taken taken) 
   Hold& hold = holds_[static_cast<size_t>(index)];
   hold.ticket = ticket, hold.taken = taken;
   hold.thread.store(this_thread(), std::memory_order_relaxed);
+  count_step();
   show_held(index, true);
   const uint32_t self = static_cast<uint32_t>(parts_.job.rank) + 1;
   if (beside.holder() == self) return;
@@ -192,6 +193,12 @@ void Locks::give(int index) {
   ticket_lock(index).release();
 }
 
+// A rank that takes locks advances, though it comes to no collective call, nor waits.
+void Locks::count_step() const {
+  std::atomic<uint64_t>& ended = parts_.board->rank(parts_.job.rank).ended;
+  ended.store(ended.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // only a change counts
+}
+
 // Shows held locks for the message about a rank that is killed. Locks beyond the room on the board are left out.
 void Locks::show_held(int index, bool held) const {
   if (index >= static_cast<int>(Layout::locks)) return;
@@ -229,6 +236,7 @@ Status Locks::try_lock_shared(int id, bool& taken, const char* call) {
 void Locks::took_shared(int id, uint32_t ticket, Taken taken) {
   parts_.transport->words().fetch_add32(parts_.layout.lock_rank(id), parts_.layout.lock(id) + Layout::lock_sharers, 1);
   ticket_lock(id).release();
+  count_step();
   const RaceChecker::Segment segment(parts_.races, SyncEvent::acquire, id, ticket);
   {
     const std::lock_guard guard(shares_lock_);

@@ -81,6 +81,7 @@ class Locks {
   void took_shared(int id, uint32_t ticket, Taken taken);
   void publish_shared(int id);
   void show_held(int id, bool held) const;
+  void count_step() const;
 
   MemoryParts& parts_;
   std::vector<Hold> holds_;  // of locks, and of once numbers

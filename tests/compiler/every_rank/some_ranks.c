@@ -63,6 +63,26 @@ static void wrong(int k) {
 #pragma xmp sync_all /* some ranks */
 }
 
+int decided_elsewhere(int);
+static int even(int k) { return k % 2 == 0; }
+static int most_of(int v) {
+#pragma xmp reduction(max:v)
+  return v;
+}
+
+static void functions_of_the_rank(void) {
+  int me = xmpc_node_num();
+  if (most_of(me) > 0) {
+#pragma xmp barrier
+  }
+  if (decided_elsewhere(me)) {
+#pragma xmp barrier
+  }
+  if (even(me)) {
+#pragma xmp barrier /* some ranks */
+  }
+}
+
 static void meant(int k, int verbose) {
   int me = xmpc_node_num(), all = xmp_num_nodes(), given = me;
   double sum = 0;
@@ -116,5 +136,6 @@ static void meant(int k, int verbose) {
 
 int main(void) {
   wrong(2);
+  functions_of_the_rank();
   meant(0, 1);
 }

@@ -35,6 +35,26 @@ static void of_a_parameter(struct sums* s, int* h) {
   for (int i = 0; i < N; i++) h[x[i]] += 2; /* own iterations */
 }
 
+static void extremes(struct sums* s, double* least, double* h) {
+#pragma SMint parallel for
+  for (int i = 0; i < N; i++)
+    if (a[i] < *least) *least = a[i]; /* own iterations */
+#pragma SMint parallel for
+  for (int i = 0; i < N; i++)
+    if (s->v[1] < a[i]) s->v[1] = a[i]; /* own iterations */
+#pragma SMint parallel for
+  for (int i = 0; i < N; i++)
+    if (a[i] >= h[2]) h[2] = a[i]; /* own iterations */
+#pragma SMint parallel for
+  for (int i = 0; i < N; i++) {
+    double most[2] = {0};
+    for (int k = 0; k < 4; k++)
+      if (most[1] < a[i] * k) most[1] = a[i] * k;
+    if (s->n == 0) s->n = 1; /* each rank does this once */
+    a[i] = most[1];
+  }
+}
+
 static double others(void) {
   struct sums s = {0};
   double total = 0, *p = &total;
@@ -51,6 +71,7 @@ static double others(void) {
     *q += 1; /* own iterations */
   }
   of_a_parameter(&s, g);
+  extremes(&s, &s.v[2], s.v);
   total += h[3] + s.n + g[1];
   free(h);
   return total;

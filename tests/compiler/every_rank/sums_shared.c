@@ -24,6 +24,18 @@ static void scalars(int limit) {
   for (int i = 0; i < N; i++)
     if (x[i] > limit) count++; /* same element */
 }
+static void extremes(double* least) {
+#pragma SMint parallel for
+  for (int i = 0; i < N; i++)
+    if (x[i] > total) total = x[i]; /* same element */
+#pragma SMint parallel for
+  for (int i = 0; i < N; i++)
+    if (*least >= x[i]) *least = x[i]; /* same element */
+#pragma SMint parallel for
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++)
+      if (y[i] < a[i][j]) y[i] = a[i][j];
+}
 static void moving(void) {
   int i, j;
 #pragma SMint parallel for
@@ -101,6 +113,7 @@ int main(int argc, char** argv) {
   if (argc > 1) {
     columns(y);
     scalars(argc);
+    extremes(y);
     moving();
     by_functions();
     to_one(&total, x, N);

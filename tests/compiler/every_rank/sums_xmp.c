@@ -7,8 +7,12 @@
 #pragma xmp nodes p[*]
 #pragma xmp template t[N]
 #pragma xmp distribute t[block] onto p
-double a[N];
+double a[N], m[N][N];
 #pragma xmp align a[i] with t[i]
+#pragma xmp nodes q[2][*]
+#pragma xmp template u[N][N]
+#pragma xmp distribute u[block][block] onto q
+#pragma xmp align m[i][j] with u[i][j]
 double of_the_file, reset_elsewhere;
 struct best {
   double v;
@@ -96,12 +100,48 @@ static double in_turn(int n, const double* w, const int* at) {
   return most + part + temporary + sum + flag + local + (last < 0);
 }
 
+static int last_ones(double wanted, const char** why) {
+  int place = -1, row = -1, first = 0, count = 0, height = 0;
+#pragma xmp loop on t[i]
+  for (int i = 0; i < N; i++)
+    if (a[i] == wanted) place = i; /* own nodes */
+#pragma xmp loop (i, j) on u[i][j]
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++)
+      if (m[i][j] == wanted) {
+        row = i;   /* own nodes */
+        count = 2; /* own nodes */
+      }
+#pragma xmp loop on t[i]
+  for (int i = 0; i < N; i++) {
+    if (height++ == 0) first = i;
+    if (a[i] < 0) *why = "negative";
+  }
+  return place + row + first + count;
+}
+
+static double of_elements(double* p, double rows[N], double own[N], int bins[4]) {
+#pragma xmp loop on t[i]
+  for (int i = 0; i < N; i++) *p += a[i]; /* own nodes */
+#pragma xmp loop on t[i]
+  for (int i = 0; i < N; i++) {
+    bins[i % 4] += 1;  /* own nodes */
+    own[N - 1 - i] += a[i];
+  }
+#pragma xmp loop (i, j) on u[i][j]
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) rows[i] += m[i][j]; /* own nodes */
+  return *p + rows[3] + own[3] + bins[1];
+}
+
 int main(void) {
-  double two[2] = {0}, bins[10] = {0};
-  int at[1] = {0};
+  double two[2] = {0}, bins[10] = {0}, rows[N] = {0}, own[N] = {0};
+  int at[1] = {0}, four[4] = {0};
   reset_elsewhere = 0;
   adds_to_the_file();
   adds_to_a_parameter(two, &best, 10, bins);
   while_it_changes();
+  const char* why = "";
+  printf("%d %s %g\n", last_ones(3, &why), why, of_elements(two, rows, own, four));
   printf("%g %g\n", of_the_file + member(), two[0] + bins[3] + in_turn(1, two, at));
 }

@@ -86,7 +86,9 @@ class Combining:
     def find(self) -> Combination:
         made = [(node, *change) for node in walk(self.body)
                 if (change := changes(node)) is not None and target_name(change[0]) == self.name]  # fmt: skip
-        self.locals = {name: value for name, value in declared_names(self.body).items() if value is not None}
+        changed = assigned_names(self.body)  # so their first values say nothing of them
+        self.locals = {name: value for name, value in declared_names(self.body).items()
+                       if value is not None and name not in changed}  # fmt: skip
         self.carried = carried(self.body) - {root_name(self.name)}
         self.seen: set[int] = set()  # uses that are part of changes, and of their conditions
         nodes = tuple(node for node, _, _ in made)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 OPTION = "some-ranks"
 GIVES_RANK = re.compile(rf"{'|'.join(RANKS)}|xmpc_all_node_num|hiroba_(?:team_)?rank|xmp_this_image")
 SETS_RANK = re.compile(r"MPI_Comm_rank|hiroba_team_rank")  # in their last argument
+PURE = ("abs", "labs", "llabs", "div", "fabs", "floor", "ceil", "fmin", "fmax", "fmod", "pow", "sqrt", "log2")
 CONDITIONS = ("if_statement", "switch_statement", "while_statement", "do_statement", "for_statement",
               "conditional_expression")  # fmt: skip
 LEAVES = ("return_statement", "break_statement", "continue_statement", "goto_statement")
@@ -98,9 +99,21 @@ class SomeRanks:
         if node.type == "identifier":
             made = self.unit.declared.denoted(node)
             return made is not None and made.entity in self.variables
+        if node.type == "call_expression" and not self._computes(text_of(node.child_by_field_name("function"))):
+            return False
         if node.type == "field_expression":
             return text_of(node.child_by_field_name("field")) in self.members
         return node.type != "subscript_expression" and any(map(self._depends, node.named_children))
+
+    def _computes(self, name: str) -> bool:
+        """Returns true for a function of this file whose result comes from its arguments alone: it calls nothing that
+        may give all ranks one value."""
+        function = self.unit.functions.get(name)
+        if function is None:
+            return name in PURE
+        calls = [node for node in walk(function) if node.type == "call_expression"]
+        together = any(function.start_byte <= d.at < function.end_byte for d in self.meeting)
+        return not together and all(text_of(node.child_by_field_name("function")) in PURE for node in calls)
 
     def _find_variables(self) -> None:
         """Finds variables, members and functions that have a value computed from the rank."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from ..core.arithmetic import name_of
-from ..core.combined import Combination, Combining, is_renewed, target_name
+from ..core.combined import Combination, Combining, depends_on_itself, is_renewed, target_name
 from ..core.counted import changes, declared_names, identifiers, in_order, is_set, is_sum, whole
 from ..core.declarators import enclosing, innermost
 from ..core.declared import ARRAY, Declared
@@ -56,7 +56,7 @@ class OwnVariables:
             if target.type == "identifier":
                 seen.add(name)
                 self._warn_of_variable(loop, reader, target)
-            elif is_sum(node, target, operator) and target.id not in affine:
+            elif target.id not in affine and self.combines(node, loop):
                 continue  # private.py reports it
             elif self._each_its_own(loop, reader, target, root):
                 seen.add(name)
@@ -73,6 +73,16 @@ class OwnVariables:
         kind = self.declared.type_of(target)
         kind_name = name_of(kind.element()) if kind is not None else None
         return Combining(loop, target_name(target), self.functions, kind_name).find()
+
+    def combines(self, change: Node, body: Node) -> bool:
+        """Returns true for a sum or the like, and for a maximum or minimum of which only the condition has the old value.
+        Other conditions on it, as `if (!ready) ready = 1`, are left to the program."""
+        made = changes(change)
+        if made is None:
+            return False
+        if is_sum(change, *made) or not depends_on_itself(change, body):
+            return is_sum(change, *made)
+        return self.combination(body, made[0]).operator in ("max", "min")
 
     def copies(self, above: int, loop: Node) -> list[str]:
         """Returns the variables that OpenMP gives each thread or iteration."""

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..core.counted import changes, identifiers, is_set, is_sum, whole
+from ..core.counted import changes, identifiers, is_set, whole
 from ..core.declared import POINTER
 from ..core.every_rank import OPTION
 from ..core.operations import Access, Call, Function, Key, Operation, Region, Set, all_in
@@ -76,11 +76,11 @@ class PrivateMemory:
             change, made = changes(access.node), self._private(function, access.objects)
             if change is None or made is None or access.root.name in summed.known | told:
                 continue
-            target, operator = change
+            target, _ = change
             outside = all(not begin <= each.at < end for each in [access.root, *made])
             if not outside and made and all(not begin <= each.at < end for each in made):
                 outside = self._points_anywhere(access.root, summed.reader.body)
-            if not outside or target.id in affine or not is_sum(access.node, target, operator):
+            if not outside or target.id in affine or not self.smint.own.combines(access.node, summed.loop):
                 continue
             if self._is_set_before(access, operations) or self._of_a_thread(target):
                 continue
@@ -107,7 +107,7 @@ class PrivateMemory:
             if not isinstance(each, Access | Set) or not isinstance(made, Declaration) or change is None:
                 continue
             lasting = (not made.block or "static" in made.words) and not self.memory.flow.is_shared(made)
-            if not lasting or made.name in summed.known | told or not is_sum(each.node, *change):
+            if not lasting or made.name in summed.known | told or not self.smint.own.combines(each.node, function.node):
                 continue
             if self._of_a_thread(change[0]) or (isinstance(each, Access) and self._is_set_before(each, operations)):
                 continue

@@ -13,7 +13,7 @@ from ..core.every_rank import OPTION
 from ..core.functions import LOCKS
 from ..core.operations import RANK, Access, Call, Function, Key, Region, all_in
 from ..core.source import Node, text_of, walk
-from .private import Summed, is_sum
+from .private import Summed
 
 if TYPE_CHECKING:
     from .part import Smint
@@ -35,17 +35,15 @@ class SharedSums:
         for each in operations:
             if id(each) in alone or (isinstance(each, Access) and not each.operator):
                 continue
-            if isinstance(each, Access) and self._is_sum(each, self.memory.of(function, each.objects)):
+            if isinstance(each, Access) and self._is_sum(each, self.memory.of(function, each.objects), summed.loop):
                 target = changes(each.node)
-                if target is not None and follows.is_same(target[0]) and not follows.chooses(each.node):
+                if target is not None and follows.is_same(target[0]) and not follows.chooses(each.node, target[0]):
                     self._say(summed.loop, each.node, target[0])
             elif isinstance(each, Call) and not follows.chooses(each.node):
                 self._check_call(each, function, follows)
 
-    def _is_sum(self, access: Access, things: set[Key]) -> bool:
-        change = changes(access.node)
-        shared = bool(things) and all(map(self.memory.flow.is_shared, things))
-        return change is not None and shared and is_sum(access.node, *change)
+    def _is_sum(self, access: Access, things: set[Key], body: Node) -> bool:
+        return bool(things) and all(map(self.memory.flow.is_shared, things)) and self.own.combines(access.node, body)
 
     def _check_call(self, call: Call, function: Function, follows: Follows) -> None:
         """Checks what a function of this file adds to, if it is one variable, or that of an argument."""
@@ -64,7 +62,7 @@ class SharedSums:
             things = self.memory.of(function, self.memory.given(call, change.objects))
             target = changes(access.node)
             one = target is not None and re.fullmatch(r"\*?\s*\w+", text_of(target[0])) is not None
-            if target is not None and one and self._is_sum(access, things):
+            if target is not None and one and self._is_sum(access, things, change.function.node):
                 self._say(change.function.node, access.node, target[0])
 
     def _say(self, body: Node, node: Node, target: Node) -> None:
@@ -117,13 +115,15 @@ class Follows:
         """Returns true if all iterations mean the same element, or one after the other the same elements."""
         return target.type == "identifier" or not self.differs(target)
 
-    def chooses(self, node: Node) -> bool:
-        """Returns true if a condition around it may select one iteration, or a rank."""
+    def chooses(self, node: Node, target: Node | None = None) -> bool:
+        """Returns true if a condition around it may select one iteration, or a rank. That of a maximum compares the
+        target."""
+        own = text_of(target) if target is not None else ""
         at = node.parent
         while at is not None and at.id != self.body.id:
             condition = at.child_by_field_name("condition") if at.type in CONDITIONS else None
             text = text_of(condition)
-            if condition is not None and ("sms_rank" in text or ("=" in text and self.differs(condition))):
+            if condition is not None and not (own and own in text) and ("sms_rank" in text or ("=" in text and self.differs(condition))):
                 return True
             at = at.parent
         return False

@@ -87,8 +87,9 @@ class Lowered:
         xmp.unit.covered.append((statement.start_byte, statement.end_byte))
         xmp.divided |= {shared.node.id for shared in self.loops}
         check_subscripts(xmp, self.template, statement, self.loops)
-        if any(self.template.formats[s.axis] != "*" for s in self.loops):
-            warn_of_sums(xmp, statement, self.loops)
+        divided = {s.counted.name for s in self.loops if self.template.formats[s.axis] != "*"}
+        if divided:
+            warn_of_sums(xmp, statement, self.loops, divided)
         pieces = self.widening.begin(len(self.loops), self.piece) if self.widening is not None else ""
         if not may_break(xmp, self.directive, self.loops, any(r.is_located for r in self.reductions), bool(pieces)):
             return

@@ -7,8 +7,8 @@ import re
 from typing import TYPE_CHECKING
 
 from ..core.arithmetic import name_of
-from ..core.combined import Combination, Combining, depends_on_itself, is_renewed, target_name
-from ..core.counted import changes, in_order, is_set, whole
+from ..core.combined import Combination, Combining, depends_on_itself, guards_of, is_renewed, target_name
+from ..core.counted import assigned_names, changes, declared_names, identifiers, in_order, is_set, whole
 from ..core.declarators import enclosing
 from ..core.declared import POINTER, Type, is_parameter
 from ..core.every_rank import LOOPS, OPTION
@@ -19,11 +19,16 @@ if TYPE_CHECKING:
     from .part import Xmp
     from .subscripts import Shared
 
+# Words of these name no variable whose value moves; after NODES_OF stands a node array or a template.
+DECLARING = ("nodes", "template", "distribute", "align", "shadow", "static_desc", "template_fix")
+NODES_OF = re.compile(r"\b(?:on|from)\s+\w+")
 COMBINING = re.compile(r"(?:MPI|xmp|hiroba|smint|sms)_\w+")  # functions that may combine or move the values of nodes
+LAST = ("which of the values that iterations set is meant? reduction(max:{name}) is the largest of all nodes, and "
+        "reduction(min:{name}) the smallest, if the first value does not exceed it")  # fmt: skip
 
 
-def warn_of_sums(xmp: Xmp, statement: Node, loops: list[Shared]) -> None:
-    """Requires that nodes have different iterations of at least one of the loops."""
+def warn_of_sums(xmp: Xmp, statement: Node, loops: list[Shared], divided: set[str]) -> None:
+    """`divided`: the variables of loops of which nodes have different iterations, at least one."""
     function = enclosing(statement, "function_definition")
     if function is None or xmp.is_inside("task", statement.start_byte):
         return
@@ -35,20 +40,33 @@ def warn_of_sums(xmp: Xmp, statement: Node, loops: list[Shared]) -> None:
         if change is None or not name or name in told:
             continue
         root = root_of(pointed(change[0]))
-        if not is_own(xmp, root, statement) or is_of_iteration(change[0], variables) or is_combined(xmp, root):
+        if not is_own(xmp, root, statement) or is_of_iteration(change[0], divided) or is_combined(xmp, root):
             continue
         told.add(name)
         first = next(use for use in in_order(statement) if text_of(use) == text_of(root))
         kind = name_of(element_of(xmp, change[0]))
         found = Combining(statement, name, xmp.unit.functions, kind).find()
         combines = bool(found.operator) or any(depends_on_itself(each, statement) for each in found.changes)
-        if is_renewed(first, statement) or not combines:
+        is_last = not combines and kind is not None and root == change[0] and is_under_condition(found, statement)
+        if is_renewed(first, statement) or not (combines or is_last):
             continue
         if is_read_after(xmp, function, statement, root):
             told.update(found.locations)
             at = found.changes[0].start_byte
             text = f"each node gets a `{name}` of its own iterations only"
-            xmp.source.complain(OPTION, at, text, remedy_of(xmp, name, root, found), "warning")
+            remedy = LAST.format(name=name) if is_last else remedy_of(xmp, name, root, found)
+            xmp.source.complain(OPTION, at, text, remedy, "warning")
+
+
+def is_under_condition(found: Combination, body: Node) -> bool:
+    """Returns true if only some iterations set a variable, so that nodes without such an iteration keep another. A
+    condition on what iterations change may find the first iteration of the node itself."""
+    changed = assigned_names(body) - set(declared_names(body))
+    for each in found.changes:
+        change, guards = changes(each), guards_of(each, body)
+        if change is None or change[1] != "=" or not guards or any(changed & identifiers(g.condition) for g in guards):
+            return False
+    return True
 
 
 def pointed(target: Node) -> Node:
@@ -80,14 +98,29 @@ def has_extents(xmp: Xmp, root: Node) -> bool:
 
 
 def is_of_iteration(target: Node, variables: set[str]) -> bool:
-    """Returns true for h[i], an element for each iteration, and false for h[a[i]]."""
-    outer = {at.id for at in walk(target) if at.type == "subscript_expression" and root_of(at) == root_of(target)}
-    for name in walk(target):
-        if name.type == "identifier" and text_of(name) in variables:
-            around = enclosing(name, "subscript_expression")
-            if around is not None and around.id in outer:
-                return True
-    return False
+    """Returns true for h[i], an element for each iteration, and false for h[a[i]], h[i % 4], and h[i] in a loop whose
+    iterations over j are divided, too."""
+    plain: set[str] = set()
+    for at in walk(target):
+        index = at.child_by_field_name("index") if at.type == "subscript_expression" else None
+        if index is not None and root_of(at) == root_of(target):
+            plain |= names_of_sum(index)
+    return variables <= plain
+
+
+def names_of_sum(node: Node) -> set[str]:
+    """Returns the variables whose values, in sums and products, make an expression differ."""
+    node = bare(node)
+    if node.type == "identifier":
+        return {text_of(node)}
+    if node.type == "cast_expression":
+        value = node.child_by_field_name("value")
+        return names_of_sum(value) if value is not None else set()
+    if node.type == "unary_expression" or (
+        node.type == "binary_expression" and text_of(node.child_by_field_name("operator")) in ("+", "-", "*")
+    ):
+        return set().union(*map(names_of_sum, node.named_children))
+    return set()
 
 
 def is_own(xmp: Xmp, root: Node, statement: Node) -> bool:
@@ -101,10 +134,10 @@ def is_combined(xmp: Xmp, root: Node) -> bool:
     """Returns true if a directive, or a call, combines or moves the values that nodes have in a variable."""
     word = re.compile(rf"\b{text_of(root)}\b")
     for directive in xmp.directives:
-        if directive.name == "loop" and "reduction" not in directive.words:
+        if directive.name in DECLARING or (directive.name == "loop" and "reduction" not in directive.words):
             continue
         below = xmp.statements.below(directive.end) if directive.name in ("gmove", "array") else None
-        if word.search(directive.words) or (below is not None and word.search(text_of(below))):
+        if word.search(NODES_OF.sub("", directive.words)) or (below is not None and word.search(text_of(below))):
             return True
     denoted = xmp.declared.denoted(root)
     for at, use in xmp.unit.scopes.uses():
