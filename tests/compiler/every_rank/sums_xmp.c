@@ -101,7 +101,7 @@ static double in_turn(int n, const double* w, const int* at) {
 }
 
 static int last_ones(double wanted, const char** why) {
-  int place = -1, row = -1, first = 0, count = 0, height = 0;
+  int place = -1, row = -1, first = 0, count = 0, height = 0, length = 0, list[N];
 #pragma xmp loop on t[i]
   for (int i = 0; i < N; i++)
     if (a[i] == wanted) place = i; /* own nodes */
@@ -116,8 +116,10 @@ static int last_ones(double wanted, const char** why) {
   for (int i = 0; i < N; i++) {
     if (height++ == 0) first = i;
     if (a[i] < 0) *why = "negative";
+    if (a[i] == 2) list[length++] = i;
   }
-  return place + row + first + count;
+  if (length > 0) first += list[0];
+  return place + row + first + count + height;
 }
 
 static double of_elements(double* p, double rows[N], double own[N], int bins[4]) {

@@ -50,12 +50,28 @@ def warn_of_sums(xmp: Xmp, statement: Node, loops: list[Shared], divided: set[st
         is_last = not combines and kind is not None and root == change[0] and is_under_condition(found, statement)
         if is_renewed(first, statement) or not (combines or is_last):
             continue
+        if any(counts_own(xmp, each) for each in found.changes):
+            continue
         if is_read_after(xmp, function, statement, root):
             told.update(found.locations)
             at = found.changes[0].start_byte
             text = f"each node gets a `{name}` of its own iterations only"
             remedy = LAST.format(name=name) if is_last else remedy_of(xmp, name, root, found)
             xmp.source.complain(OPTION, at, text, remedy, "warning")
+
+
+def counts_own(xmp: Xmp, change: Node) -> bool:
+    """Returns true for `list[n++] = i`, a list that each node has of its own iterations, and for `n++ == 0`, which
+    finds the first of them."""
+    at = change
+    while at.parent is not None and at.parent.type == "parenthesized_expression":
+        at = at.parent
+    user = at.parent
+    if user is None or change.type != "update_expression":
+        return False
+    if user.type == "subscript_expression" and user.child_by_field_name("index") == at:
+        return xmp.aligned.of_node(root_of(user)) is None and xmp.rewriter.resolve(root_of(user)) is None
+    return user.type == "binary_expression" and text_of(user).endswith("== 0")
 
 
 def is_under_condition(found: Combination, body: Node) -> bool:
