@@ -75,8 +75,8 @@ class OwnVariables:
         return Combining(loop, target_name(target), self.functions, kind_name).find()
 
     def combines(self, change: Node, body: Node) -> bool:
-        """Returns true for a sum or the like, and for a maximum or minimum of which only the condition has the old value.
-        Other conditions on it, as `if (!ready) ready = 1`, are left to the program."""
+        """Returns true for a sum or the like, and for a maximum or minimum of which only the condition reads the old
+        value. Other conditions on it, as `if (!ready) ready = 1`, are left to the program."""
         made = changes(change)
         if made is None:
             return False

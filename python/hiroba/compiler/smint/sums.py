@@ -123,7 +123,8 @@ class Follows:
         while at is not None and at.id != self.body.id:
             condition = at.child_by_field_name("condition") if at.type in CONDITIONS else None
             text = text_of(condition)
-            if condition is not None and not (own and own in text) and ("sms_rank" in text or ("=" in text and self.differs(condition))):
-                return True
+            if condition is not None and not (own and own in text):
+                if "sms_rank" in text or ("=" in text and self.differs(condition)):
+                    return True
             at = at.parent
         return False
