@@ -123,8 +123,12 @@ class Follows:
         while at is not None and at.id != self.body.id:
             condition = at.child_by_field_name("condition") if at.type in CONDITIONS else None
             text = text_of(condition)
-            if condition is not None and not (own and own in text):
-                if "sms_rank" in text or ("=" in text and self.differs(condition)):
-                    return True
+            is_own = own != "" and own in text
+            if (
+                condition is not None
+                and not is_own
+                and ("sms_rank" in text or ("=" in text and self.differs(condition)))
+            ):
+                return True
             at = at.parent
         return False
