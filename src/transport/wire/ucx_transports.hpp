@@ -24,8 +24,8 @@ struct UcxTransports {
   const char* devices = nullptr;     // UCX_NET_DEVICES
 };
 
-// Of a job whose `ranks` are all on this machine. A user who names devices wants a network; what a user has named has
-// no value here.
+// Requires that all `ranks` of the job are on this machine. A user who names devices wants a network; what a user has
+// named has no value here.
 inline UcxTransports ucx_transports_here(int ranks) {
   const bool names_devices = std::getenv("UCX_NET_DEVICES") != nullptr;
   const bool shares = !names_devices && shared_memory_has_room(ranks);
