@@ -61,7 +61,7 @@ class Strangers(JobsTest):
 
     def finish(self, job: Job) -> None:
         (self.folder / "stop").touch()
-        ended = job.finish(60)
+        ended = job.finish(60, time.monotonic())
         self.assertEqual((ended.status, ended.left), (0, {}), ended)
         self.assertIn("right", ended.text)
         (self.folder / "stop").unlink()
