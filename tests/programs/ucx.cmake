@@ -1,4 +1,5 @@
 # Transport ucx: how many messages collective operations send, and strangers.
+include(users.cmake)
 if(NOT TARGET hiroba_wire_ucx)
   return()
 endif()
