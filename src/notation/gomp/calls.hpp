@@ -18,6 +18,7 @@ void add_descriptor_calls(std::vector<Import>& calls);
 void add_process_calls(std::vector<Import>& calls);
 void add_fortran_calls(std::vector<Import>& calls);
 void add_thread_calls(std::vector<Import>& calls);
+void add_library_calls(std::vector<Import>& calls);
 
 template <typename Function>
 void take(std::vector<Import>& calls, const char* name, Function* own) {
