@@ -18,6 +18,7 @@
 #include "openmp/regions.hpp"
 #include "openmp/settings.hpp"
 #include "openmp/system/descriptors.hpp"
+#include "openmp/system/exit_handlers.hpp"
 #include "openmp/system/fortran_units.hpp"
 #include "openmp/system/mappings.hpp"
 #include "openmp/system/output.hpp"

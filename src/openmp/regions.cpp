@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
+#include <string>
 #include <utility>
 
 #include "base/log.hpp"
@@ -37,6 +38,13 @@ void publish_at_barrier(Memory& memory) {
   if (!words::program_flushes) return;
   const InRuntime runtime;
   memory.consistency().release_to(0);
+}
+
+void open_library(const char* name, int flags) {
+  const std::string file = name;
+  if (dlopen(file.c_str(), flags) == nullptr)
+    end_job(1, "%s, which main has opened by dlopen(), cannot be opened here: %s", file.c_str(), dlerror());
+  require(instance<Libraries>().share());
 }
 
 }  // namespace
@@ -204,7 +212,8 @@ int Regions::serve() {
     const Order order = common_->order;
     if (order.ends) return order.status;
     if (order.library != nullptr) {
-      open_library(order);
+      open_library(order.library, order.library_flags);
+      wait_for_ranks("dlopen");
       continue;
     }
     if (order.settings != settings_) order.settings.apply();
@@ -221,14 +230,6 @@ void Regions::share_library(const char* file, int flags) {
   wait_for_ranks("dlopen");
   require(instance<Libraries>().share());
   wait_for_ranks("dlopen");  // the file's name is the program's
-}
-
-void Regions::open_library(const Order& order) {
-  const std::string file = order.library;
-  if (dlopen(file.c_str(), order.library_flags) == nullptr)
-    end_job(1, "%s, which main has opened by dlopen(), cannot be opened here: %s", file.c_str(), dlerror());
-  require(instance<Libraries>().share());
-  wait_for_ranks("dlopen");
 }
 
 void Regions::end(int status) {
@@ -249,7 +250,11 @@ void Regions::run_share(const Work& work) {
   team_.clear();
   for (int r = 0; r < memory_->job().nranks; ++r) team_.push_back(sizes_.of(r, work.threads));
   tasks_.begin_region(team_);
-  if (team_[rank] == 0) return attend();
+  if (team_[rank] == 0) {  // the rank has no thread of the region, and takes part in its barriers
+    do wait_for_ranks("a barrier of OpenMP", nullptr, Queues::slots);
+    while (common_->end_of_region + 1 != barriers_);
+    return;
+  }
   Share share = {*this, work, std::accumulate(team_.begin(), team_.begin() + memory_->job().rank, 0), team_[rank]};
   const double begin = recording() ? seconds_now() : 0;
   {
@@ -266,12 +271,6 @@ void Regions::run_share(const Work& work) {
   constexpr LearntPages::Place after = 1;  // the serial part after a region is a place, too
   wait_for_ranks("the end of a parallel region", code_of(work.function), shares_, place_of(work.function) + after);
   cancellation_.end_region();
-}
-
-// A rank that has no thread of the region takes part in its barriers.
-void Regions::attend() {
-  do wait_for_ranks("a barrier of OpenMP", nullptr, Queues::slots);
-  while (common_->end_of_region + 1 != barriers_);
 }
 
 void Regions::Share::run_member(void* argument) {

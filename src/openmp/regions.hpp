@@ -139,8 +139,6 @@ class Regions {
 
   void run_below(Work work, const char* frames);
   void run_share(const Work& work);
-  void attend();
-  void open_library(const Order& order);
   bool give_variables(const void* data);
   // `code`: the place of the wait for option report, as a return address; null: it is not known.
   void wait_for_ranks(const char* call, const void* code = nullptr, uint64_t shares = 0, LearntPages::Place place = 0);

@@ -22,7 +22,8 @@ int read_first(dl_phdr_info* object, size_t, void* out) {
 
 }  // namespace
 
-// What the dynamic linker has relocated and then made read-only (RELRO) lies before the variables, and ends at a page.
+// The part that the dynamic linker has relocated and then made read-only (RELRO) lies before the variables, and ends at
+// a page.
 Program program_of(const dl_phdr_info& object) {
   Program program;
   program.begin = UINT64_MAX;

@@ -119,6 +119,8 @@ std::vector<Import> program_calls() {
   add_fortran_calls(calls);
   add_thread_calls(calls);
   add_library_calls(calls);
+  add_directory_calls(calls);
+  add_result_calls(calls);
   return calls;
 }
 
@@ -151,6 +153,7 @@ void run_destructors(const DynamicTable& object) {
 // The destructors of the executable use its variables, so they run before the job ends. Fortran's library then closes
 // the files: to flush them would wait for ever after an error in a file, which the program's thread has not left.
 void end_program() {
+  instance<ExitHandlers>().run();
   run_destructors(dynamic_table());
   instance<Libraries>().run_destructors();
   instance<Mappings>().end();
@@ -236,6 +239,7 @@ EXPORT int __libc_start_main(Main main, int argc, char** argv, void (*init)(), v
   check_addresses(&member, "a thread-local variable");
   name_rank_in_displays(sms_rank);
   keep_own_word_of_threads();
+  keep_own_environment();
   check_calls(sms_rank);
   Memory& memory = process_memory("the start of an OpenMP program");
   require(instance<Regions>().begin(memory, program));
@@ -245,6 +249,7 @@ EXPORT int __libc_start_main(Main main, int argc, char** argv, void (*init)(), v
   require(instance<Descriptors>().begin(memory));
   require(instance<FortranUnits>().begin(memory));
   require(instance<ProcessState>().begin(memory));
+  require(instance<ExitHandlers>().begin(memory));
   require(instance<Libraries>().begin(memory, program_calls()));
   memory_is_shared = true;
   // Launchers give each rank a pipe for its output, and do not keep the order between them.

@@ -166,7 +166,7 @@ std::string Libraries::loaded_later_with_thread_local(const void* address) const
 
 }  // namespace hiroba::openmp
 
-// What each library of the program calls first (openmp/library/first_constructor.c).
+// Each library of the program calls it first (openmp/library/first_constructor.c).
 extern "C" __attribute__((visibility("default"))) void hiroba_openmp_library_loaded(const void* inside) {
   hiroba::instance<hiroba::openmp::Libraries>().note_loaded(inside);
 }

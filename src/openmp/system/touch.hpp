@@ -19,6 +19,12 @@ inline void touch(const void* address, size_t bytes, bool writes) {
   if (pages.may_need(address, bytes)) require(pages.bring_all(address, bytes, writes));
 }
 
+// The same for what functions of the C library, called from here, give to the system of their own variables.
+inline void touch_stack() {
+  constexpr size_t bytes = 32 << 10;
+  touch(static_cast<const char*>(__builtin_frame_address(0)) - bytes, bytes, true);
+}
+
 inline void touch_all() {}
 // Touches what the arguments point to: text, objects, and ranges whose size is the next argument.
 template <typename First, typename... Rest>
