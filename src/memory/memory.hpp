@@ -69,7 +69,7 @@ class Memory {
   Conditions& conditions() const;
   [[HIROBA_SHOWN]] Preloads& preloads() const;
   [[HIROBA_SHOWN]] Atomics& atomics() const;
-  SystemAccess& system_access() const;
+  [[HIROBA_SHOWN]] SystemAccess& system_access() const;
   Replicas& replicas() const;
   RankMemory& rank_memory() const;
   [[HIROBA_SHOWN]] PastCache& past_cache() const;

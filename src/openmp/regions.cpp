@@ -1,15 +1,20 @@
 #include "openmp/regions.hpp"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
+#include <string>
 #include <utility>
 
 #include "base/log.hpp"
 #include "base/record/record.hpp"
 #include "base/wait.hpp"
 #include "openmp/abi.hpp"
+#include "openmp/program/libraries.hpp"
 #include "openmp/program/names.hpp"
+#include "openmp/program/plain_libraries.hpp"
 #include "openmp/program/runtime.hpp"
 #include "openmp/program/words.hpp"
 #include "openmp/system/output.hpp"
@@ -33,6 +38,13 @@ void publish_at_barrier(Memory& memory) {
   if (!words::program_flushes) return;
   const InRuntime runtime;
   memory.consistency().release_to(0);
+}
+
+void open_library(const char* name, int flags) {
+  const std::string file = name;
+  if (dlopen(file.c_str(), flags) == nullptr)
+    end_job(1, "%s, which main has opened by dlopen(), cannot be opened here: %s", file.c_str(), dlerror());
+  require(instance<Libraries>().share());
 }
 
 }  // namespace
@@ -69,20 +81,14 @@ unsigned OwnTeam::threads(unsigned asked) const {
 Status Regions::begin(Memory& memory, const Program& program) {
   memory_ = &memory, program_ = program;
   words::between_nodes = memory.job().nnodes > 1, words::checked = memory.checking();
-  Arrays::Request variables;
-  variables.element_bytes = 1, variables.dim = {static_cast<int64_t>(program.end - program.data)}, variables.div = {1};
-  variables.call = "the start of an OpenMP program", variables.place = "global variables";
-  variables.adopts = reinterpret_cast<const void*>(program.data);
-  variables.sparse = true;
-  void* at = nullptr;
-  HIROBA_TRY(memory.arrays().allocate(variables, at));
-  HIROBA_TRY(memory.homes().set_policy(at, HomePolicy::migrating, variables.call));
+  HIROBA_TRY(share_variables(memory, program, "global variables"));
   HIROBA_REAL(omp_set_dynamic)(0);  // each rank must have the threads that all count on
   HIROBA_TRY(sizes_.agree(memory));
   Arrays::Request common;
   common.element_bytes = sizeof(Common), common.dim = {1}, common.div = {1};
-  common.call = variables.call, common.place = "words of OpenMP";
+  common.call = "the start of an OpenMP program", common.place = "words of OpenMP";
   common.watched = false;
+  void* at = nullptr;
   HIROBA_TRY(memory.arrays().allocate(common, at));
   common_ = static_cast<Common*>(at);
   cancellation_.begin(common_->cancellation, memory.job().rank, memory.job().nranks);
@@ -106,11 +112,11 @@ bool Regions::may_span() const {
   return started() && is_main_thread && !member.spans && !member.inside && HIROBA_REAL(omp_get_level)() == 0;
 }
 
-// Functions of libraries use the libraries' own variables, which are not shared.
+// Functions of other libraries use the libraries' own variables, which are not shared.
 int Regions::team(Function function, unsigned asked) {
   const auto at = reinterpret_cast<uint64_t>(function);
-  if (!may_span() || at < program_.begin || at >= program_.end || HIROBA_REAL(omp_get_max_active_levels)() == 0)
-    return 0;
+  if (!may_span() || HIROBA_REAL(omp_get_max_active_levels)() == 0) return 0;
+  if (!program_.has(at) && !instance<Libraries>().has(at)) return 0;
   int threads = asked != 0 ? static_cast<int>(asked) : requested_threads != 0 ? requested_threads : sizes_.all();
   const int most = std::max(sizes_.all(), most_ * memory_->job().nranks);
   if (threads > most) {
@@ -163,6 +169,7 @@ void Regions::run(const Work& work) {
 
 // `frames`: where those of the caller begin, if they are to be watched; they have `work`, too.
 void Regions::run_below(Work work, const char* frames) {
+  instance<PlainLibraries>().look();
   Order& order = common_->order;
   settings_ = RegionSettings::current();
   order = {work, settings_, give_variables(work.data), instance<ProcessState>().give(), false, 0};
@@ -204,6 +211,11 @@ int Regions::serve() {
     learnt_.expect();
     const Order order = common_->order;
     if (order.ends) return order.status;
+    if (order.library != nullptr) {
+      open_library(order.library, order.library_flags);
+      wait_for_ranks("dlopen");
+      continue;
+    }
     if (order.settings != settings_) order.settings.apply();
     settings_ = order.settings;
     if (order.gives_variables) variables_.take();
@@ -211,6 +223,13 @@ int Regions::serve() {
     learnt_.begin(place_of(order.work.function));
     run_share(order.work);
   }
+}
+
+void Regions::share_library(const char* file, int flags) {
+  common_->order = {{}, {}, false, nullptr, false, 0, file, flags};
+  wait_for_ranks("dlopen");
+  require(instance<Libraries>().share());
+  wait_for_ranks("dlopen");  // the file's name is the program's
 }
 
 void Regions::end(int status) {
@@ -231,7 +250,11 @@ void Regions::run_share(const Work& work) {
   team_.clear();
   for (int r = 0; r < memory_->job().nranks; ++r) team_.push_back(sizes_.of(r, work.threads));
   tasks_.begin_region(team_);
-  if (team_[rank] == 0) return attend();
+  if (team_[rank] == 0) {  // the rank has no thread of the region, and takes part in its barriers
+    do wait_for_ranks("a barrier of OpenMP", nullptr, Queues::slots);
+    while (common_->end_of_region + 1 != barriers_);
+    return;
+  }
   Share share = {*this, work, std::accumulate(team_.begin(), team_.begin() + memory_->job().rank, 0), team_[rank]};
   const double begin = recording() ? seconds_now() : 0;
   {
@@ -248,12 +271,6 @@ void Regions::run_share(const Work& work) {
   constexpr LearntPages::Place after = 1;  // the serial part after a region is a place, too
   wait_for_ranks("the end of a parallel region", code_of(work.function), shares_, place_of(work.function) + after);
   cancellation_.end_region();
-}
-
-// A rank that has no thread of the region takes part in its barriers.
-void Regions::attend() {
-  do wait_for_ranks("a barrier of OpenMP", nullptr, Queues::slots);
-  while (common_->end_of_region + 1 != barriers_);
 }
 
 void Regions::Share::run_member(void* argument) {

@@ -81,6 +81,9 @@ class Regions {
   // Returns true if this thread may begin regions of all ranks.
   bool may_span() const;
   void run(const Work& work);
+  // Main has opened a library of the program's own by dlopen(): the other ranks do so, too, and all share its
+  // variables.
+  void share_library(const char* file, int flags);
   int serve();           // returns the status with which the program ends
   void end(int status);  // the other ranks return from serve()
 
@@ -119,6 +122,8 @@ class Regions {
     const ProcessState::Change* changes;
     bool ends;
     int status;
+    const char* library = nullptr;  // to be opened by dlopen()
+    int library_flags = 0;
   };
   struct Common {
     Order order;
@@ -134,7 +139,6 @@ class Regions {
 
   void run_below(Work work, const char* frames);
   void run_share(const Work& work);
-  void attend();
   bool give_variables(const void* data);
   // `code`: the place of the wait for option report, as a return address; null: it is not known.
   void wait_for_ranks(const char* call, const void* code = nullptr, uint64_t shares = 0, LearntPages::Place place = 0);

@@ -7,17 +7,22 @@ set(openmp_programs "openmp:openmp.c:cc" "openmp_constructs:openmp_constructs.c:
   "openmp_streams:openmp_streams.cpp:g++" "openmp_regions:openmp_regions.c:cc" "openmp_tasks:openmp_tasks.cpp:g++"
   "openmp_task_settings:openmp_task_settings.cpp:g++" "openmp_waits:openmp_waits.c:cc"
   "openmp_cxx:openmp_cxx.cpp:g++" "openmp_posix:openmp_posix.c:cc"
-  "openmp_pthreads:openmp_pthreads.c:cc")
+  "openmp_pthreads:openmp_pthreads.c:cc" "openmp_system:openmp_system.c:cc" "openmp_cxx20:openmp_cxx20.cpp:g++")
 if(GFORTRAN)
-  list(APPEND openmp_programs "openmp_fortran:openmp_fortran.f90:gfortran" "openmp_units:openmp_units.f90:gfortran")
+  list(APPEND openmp_programs "openmp_fortran:openmp_fortran.f90:gfortran" "openmp_units:openmp_units.f90:gfortran"
+    "openmp_values:openmp_values.f90:gfortran")
 endif()
 foreach(line ${openmp_programs})
   string(REPLACE ":" ";" words ${line})
   list(POP_FRONT words name source compiler)
+  set(standard)
+  if(compiler STREQUAL g++)
+    set(standard -std=c++20)
+  endif()
   set(program ${CMAKE_BINARY_DIR}/tests/programs/${name})
   add_custom_command(OUTPUT ${program}
-    COMMAND ${CMAKE_BINARY_DIR}/bin/hirobacc --cc ${compiler} -O2 -fopenmp-nodes ${CMAKE_CURRENT_SOURCE_DIR}/${source}
-      -o ${program}
+    COMMAND ${CMAKE_BINARY_DIR}/bin/hirobacc --cc ${compiler} ${standard} -O2 -fopenmp-nodes
+      ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${program}
     DEPENDS ${source} hiroba_openmp_shared ${CMAKE_SOURCE_DIR}/python/hiroba/compiler/driver.py
     WORKING_DIRECTORY ${CMAKE_BINARY_DIR}/tests/programs)
   add_custom_target(${name}_program ALL DEPENDS ${program})
@@ -74,8 +79,8 @@ endforeach()
 foreach(line "one_node 2 1 2" "two_nodes 2 2 1" "three_nodes 3 3 2" "ucx 2 2 1 TRANSPORT=ucx" "mpi 3 2 1 TRANSPORT=mpi")
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words name ranks nodes threads)
-  foreach(program openmp_cxx openmp_posix openmp_pthreads openmp_units)
-    if(program STREQUAL openmp_units AND NOT GFORTRAN)
+  foreach(program openmp_cxx openmp_cxx20 openmp_posix openmp_pthreads openmp_system openmp_units openmp_values)
+    if(NOT TARGET ${program}_program)
       continue()
     endif()
     set(test programs.${program}.${name})
@@ -84,10 +89,21 @@ foreach(line "one_node 2 1 2" "two_nodes 2 2 1" "three_nodes 3 3 2" "ucx 2 2 1 T
     set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT "OMP_NUM_THREADS=${threads}")
   endforeach()
 endforeach()
+# Option check closes pages, which calls of the system need open.
+foreach(line "openmp_posix" "openmp_units" "openmp_system without_timers" "openmp_cxx20 in_part" "openmp_values")
+  separate_arguments(words UNIX_COMMAND ${line})
+  list(POP_FRONT words program)
+  if(TARGET ${program}_program)
+    set(test programs.${program}.check)
+    hiroba_run_test(${test} 2 2 ${CMAKE_BINARY_DIR}/tests/programs/${program} ${words} MATCH "^ok$" SECONDS 60)
+    with(${test} TIMEOUT=30 CHECK=yes)
+    set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT "OMP_NUM_THREADS=1")
+  endif()
+endforeach()
 # Without hirobarun they are OpenMP programs.
 foreach(line "openmp word" "openmp_constructs" "openmp_streams" "openmp_fortran" "openmp_tasks 7"
     "openmp_task_settings" "openmp_waits" "openmp_cxx" "openmp_posix"
-    "openmp_pthreads" "openmp_units")
+    "openmp_pthreads" "openmp_units" "openmp_system" "openmp_cxx20" "openmp_values")
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words program)
   if(TARGET ${program}_program)
@@ -96,7 +112,7 @@ foreach(line "openmp word" "openmp_constructs" "openmp_streams" "openmp_fortran"
       ENVIRONMENT "OMP_NUM_THREADS=2;OMP_CANCELLATION=true")
   endif()
 endforeach()
-foreach(part misuse races)
+foreach(part misuse races libraries)
   add_test(NAME programs.openmp.${part} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/openmp_${part}.py
     $<TARGET_FILE:hirobarun> ${CMAKE_BINARY_DIR}/bin/hirobacc ${CMAKE_BINARY_DIR}/tests/programs/openmp_${part})
   set_tests_properties(programs.openmp.${part} PROPERTIES TIMEOUT 120)

@@ -368,7 +368,7 @@ class Misuse(OpenMPTest):
         self.assertIn("was compiled by clang, whose OpenMP calls libomp", output)
 
     @unittest.skipUnless(shutil.which("gcc"), "needs gcc")
-    def test_a_shared_library_of_the_project(self) -> None:
+    def test_a_shared_library_that_gcc_alone_has_built(self) -> None:
         part = """
         static int table[1000];
         int fill(void) {
@@ -392,8 +392,6 @@ class Misuse(OpenMPTest):
         FOLDER.mkdir(exist_ok=True, parents=True)
         source.write_text(part)
         words = ["-fPIC", "-shared", str(source), "-o", str(library)]
-        run = subprocess.run([HIROBACC, "-fopenmp-nodes", *words], capture_output=True, text=True, timeout=60)
-        self.assertEqual((run.returncode, run.stderr.count("-fopenmp-nodes with -shared")), (1, 1), run.stderr)
         subprocess.run(["gcc", "-fopenmp", *words], check=True, timeout=60)
         link = ["-Wl,--no-as-needed", f"-Wl,-rpath,{FOLDER}", str(library)]
         program = self.build("uses_part", main, "-fopenmp-nodes", *link)

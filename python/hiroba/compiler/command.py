@@ -145,6 +145,8 @@ def read_command(arguments: list[str]) -> Command:
                 kept += [] if value is None else [value]
             command.options.append((ALSO.get(name, name), value or ""))
             language = value or "" if ALSO.get(name, name) == "-x" else language
+    if command.over_nodes and command.has("-fPIC", "-fpic"):  # of a shared library; the last of these options counts
+        kept.remove("-fPIE")
     command.words = kept
     command.given = kept if kept != all_words else arguments
     return command

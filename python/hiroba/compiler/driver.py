@@ -18,10 +18,15 @@ if TYPE_CHECKING:
 NEEDS_NOTHING = ("-nostdlib", "-nodefaultlibs", "-r", "-no-libc", "--no-standard-libraries")
 SYSTEM_LIBRARIES = frozenset(("m", "pthread", "dl", "rt", "c", "util"))
 # An OpenMP program for all ranks lies at the start of the shared addresses: src/openmp/README.md.
-OPENMP_LINK = (
-    *("-Wl,-no-pie", "-Wl,--no-relax", "-Wl,-z,now", "-Wl,-Ttext-segment=0x200000000000"),
-    *("-Wl,--push-state,--no-as-needed", "-lhiroba_openmp", "-lhiroba", "-Wl,--pop-state"),
+OPENMP_LINK = ("-Wl,-no-pie", "-Wl,--no-relax", "-Wl,-z,now", "-Wl,-Ttext-segment=0x200000000000")
+OPENMP_LIBRARIES = ("-Wl,--push-state,--no-as-needed", "-lhiroba_openmp", "-lhiroba", "-Wl,--pop-state")
+# A shared library of it lies at other shared addresses, 64 MiB for each by its name (memory/space/program.hpp), has a
+# constructor that comes first, and stays until the program ends.
+OPENMP_SHARED = (
+    *("-Wl,-z,now", "-Wl,-z,relro", "-Wl,-z,nodelete"),
+    *("-Wl,--push-state,--whole-archive", "-lhiroba_openmp_library", "-Wl,--pop-state"),
 )
+FIRST_SHARED, SHARED_BYTES, SHARED_PLACES = 0x200100000000, 64 << 20, 8192
 NOT_OVER_NODES = ("-static", "-static-pie", "-no-pie", "-fno-pie", "-fno-PIE", "-mcmodel=medium")
 NOT_GCC = ("clang", "icx", "icpx", "ifx", "nvc", "flang", "pgcc")
 NAMES = (b"hiroba", b"sms_", b"smint_", b"xmp", b"mpc_")  # parts of all names of the library
@@ -62,14 +67,6 @@ def compile_or_link(command: Command, installation: Installation) -> int:
         return 1
     if command.over_nodes and command.has(*NOT_OVER_NODES):
         print("hirobacc: error: -fopenmp-nodes with -static, -no-pie or a code model: leave that out", file=sys.stderr)
-        return 1
-    if command.over_nodes and command.links and command.has("-shared"):
-        why = "a shared library's variables are each rank's own, and rank 0 alone runs its regions"
-        print(
-            f"hirobacc: error: -fopenmp-nodes with -shared: {why}; link its objects, or a static library of them, into "
-            "the program, or compile it with -fopenmp",
-            file=sys.stderr,
-        )
         return 1
     if command.over_nodes and os.path.basename(command.cc[0]).startswith(NOT_GCC):
         needs = "-fopenmp-nodes needs gcc, g++ or gfortran: the OpenMP of other compilers calls other libraries"
@@ -173,7 +170,9 @@ def link_words(library: str, command: Command) -> list[str]:
     if not command.links or command.has(*NEEDS_NOTHING):
         return []
     if command.over_nodes:
-        return [f"-L{library}", f"-Wl,-rpath,{library}", *OPENMP_LINK]
+        shared = (*OPENMP_SHARED, f"-Wl,-Ttext-segment={place_of(command):#x}")
+        words = shared if command.has("-shared") else OPENMP_LINK
+        return [f"-L{library}", f"-Wl,-rpath,{library}", *words, *OPENMP_LIBRARIES]
     if is_static:
         static = libraries_in(library, ".a")
         return [f"-L{library}", *static, "-lstdc++", "-lm"] if static else []
@@ -185,6 +184,14 @@ def link_words(library: str, command: Command) -> list[str]:
     # libm as with Omni's xmpcc, whose programs do not name it.
     only_if_used = ["-Wl,--push-state,-Bdynamic,--as-needed", *shared, "-lm", "-Wl,--pop-state"]
     return [f"-L{library}", f"-Wl,-rpath,{library}", *only_if_used]
+
+
+def place_of(command: Command) -> int:
+    """Returns where a shared library of an OpenMP program lies; libraries of different names seldom share a place."""
+    number = 0
+    for byte in os.path.basename((command.values("-o") or ["a.out"])[-1]).encode():
+        number = (number * 31 + byte) & 0xFFFFFFFF
+    return FIRST_SHARED + number * 2654435761 % 2**32 * SHARED_PLACES // 2**32 * SHARED_BYTES
 
 
 def libraries_in(folder: str, ending: str) -> list[str]:

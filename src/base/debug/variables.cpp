@@ -1,5 +1,6 @@
 #include "base/debug/variables.hpp"
 
+#include <dlfcn.h>
 #include <dwarf.h>
 #include <sys/auxv.h>
 
@@ -208,7 +209,11 @@ std::optional<Dwarf_Die> structure_of_data(const Libdw& dw, Dwarf_Die function) 
 
 VariableName variable_at(const void* address, AllocatedAt object) {
   const Libdw* const dw = libdw();
-  Dwfl_Module* const module = dw == nullptr ? nullptr : dw->module(dw->session, getauxval(AT_ENTRY));
+  if (dw == nullptr) return {};
+  Dl_info library = {};  // variables may lie where libdw sees no file
+  const auto code =
+      dladdr(address, &library) != 0 ? reinterpret_cast<Dwarf_Addr>(library.dli_fbase) : getauxval(AT_ENTRY);
+  Dwfl_Module* const module = dw->module(dw->session, code);
   if (module == nullptr) return {};
   Search search(*dw, address, object, {false});
   Dwarf_Addr bias = 0;

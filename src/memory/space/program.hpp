@@ -1,19 +1,30 @@
-// The executable of this process, as it lies in memory. An executable that is linked so that it lies at the start of
-// the address range can share its global variables (Arrays::Request::adopts).
+// The executable of this process, and its shared libraries, as they lie in memory. What is linked so that it lies in
+// the address range can share its global variables (Arrays::Request::adopts): an executable at the start of the range,
+// and libraries in a part of it that is for them if there is such an executable.
 #pragma once
+
+#include <link.h>
 
 #include <cstdint>
 
 #include "base/shown.hpp"
+#include "memory/layout.hpp"
 
 namespace hiroba {
 
 struct Program {
   uint64_t begin = 0, end = 0;  // all of it
   uint64_t data = 0;            // from here to `end` lie the variables that can be written; a multiple of the page size
+  bool has(uint64_t address) const { return address >= begin && address < end; }
 };
 
 [[HIROBA_SHOWN]] Program this_program();
+// The same for what the dynamic linker has loaded.
+[[HIROBA_SHOWN]] Program program_of(const dl_phdr_info& object);
+
+// hirobacc links each library for an address of its own here.
+constexpr uint64_t libraries_begin = shared_base + (uint64_t{4} << 30),
+                   libraries_end = shared_base + (uint64_t{516} << 30);
 
 // True while this thread runs code of a program whose allocations are shared memory (src/openmp). What the library
 // allocates must never be.

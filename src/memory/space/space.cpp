@@ -34,12 +34,13 @@ std::string mapped_at(const char* begin, uint64_t bytes) {
   return found;
 }
 
-// Returns the bytes at the start of the range that the executable has. The C library's allocator takes the addresses
-// after it by brk() until other addresses follow.
+// Returns the bytes at the start of the range that the executable and its libraries have. The C library's allocator
+// takes the addresses after the executable by brk() until other addresses follow.
 uint64_t bytes_of_program(uint64_t extent) {
   constexpr uint64_t room = uint64_t{64} << 20;
   const Program program = this_program();
   if (program.begin < shared_base || program.begin >= shared_base + extent) return 0;
+  if (extent > libraries_end - shared_base) return libraries_end - shared_base;
   return (program.end - shared_base + room + Space::unit - 1) / Space::unit * Space::unit;
 }
 

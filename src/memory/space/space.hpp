@@ -24,7 +24,7 @@ class Space {
   ~Space();
 
   // Reserves `extent` bytes: the first `shared` are shared memory, and the last `heap` of these are not for arrays. An
-  // executable that lies at the start of the range stays where it is, with room for brk() after it.
+  // executable that lies at the start of the range stays where it is, with room for brk() and its libraries after it.
   Status reserve(uint64_t shared, uint64_t extent, uint64_t heap = 0);
 
   // Keeps the addresses reserved after its end; each access to them then faults.

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 
+#include "base/shown.hpp"
 #include "base/status.hpp"
 
 namespace hiroba {
@@ -18,11 +19,11 @@ class SystemAccess {
   explicit SystemAccess(MemoryParts& parts) : parts_(parts) {}
 
   // Returns whether some of these bytes may be inaccessible to the system.
-  bool may_need(const void* address, size_t bytes) const;
+  [[HIROBA_SHOWN]] bool may_need(const void* address, size_t bytes) const;
   // Fetches as many of them, from the first on, as one call may take of the cache; returns their number.
   size_t bring(const char* address, size_t bytes, bool to_write);
   // Fetches all of them, for calls that cannot move a part. Fails if the cache has no room for them.
-  Status bring_all(const void* address, size_t bytes, bool to_write);
+  [[HIROBA_SHOWN]] Status bring_all(const void* address, size_t bytes, bool to_write);
 
  private:
   MemoryParts& parts_;

@@ -16,8 +16,13 @@ void add_mapping_calls(std::vector<Import>& calls);
 void add_file_calls(std::vector<Import>& calls);
 void add_descriptor_calls(std::vector<Import>& calls);
 void add_process_calls(std::vector<Import>& calls);
+// Before variables are shared.
+void keep_own_environment();
 void add_fortran_calls(std::vector<Import>& calls);
 void add_thread_calls(std::vector<Import>& calls);
+void add_library_calls(std::vector<Import>& calls);
+void add_directory_calls(std::vector<Import>& calls);
+void add_result_calls(std::vector<Import>& calls);
 
 template <typename Function>
 void take(std::vector<Import>& calls, const char* name, Function* own) {

@@ -1,5 +1,6 @@
 // Calls of the program on descriptors, which may be of another rank.
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -50,10 +51,29 @@ ssize_t pread_checked(int descriptor, void* to, size_t bytes, off_t offset, size
   return Lent<decltype(pread)>::call<pread>(descriptor, to, bytes, offset);
 }
 
+// Such a lock is of a process, which loses it when it closes any descriptor of the file.
+bool may_lock(int descriptor, const char* call) {
+  if (!in_program) return true;
+  Descriptors& descriptors = instance<Descriptors>();
+  descriptors.keep_for_locks();
+  if (descriptors.is_own(descriptor)) return true;
+  log_line(
+      "%s() cannot lock the file of descriptor %d in this rank, which has not opened it: leave this to main, open the "
+      "file in the region, or use flock()",
+      call, descriptor);
+  return errno = ENOLCK, false;
+}
+
+int lock_part(int descriptor, int command, off_t bytes) {
+  if (command != F_TEST && !may_lock(descriptor, "lockf")) return -1;
+  return Lent<decltype(lockf)>::call<lockf>(descriptor, command, bytes);
+}
+
 // The third argument may be a number, or an address; a file lock is brought.
 int control(int descriptor, int command, long argument) {
   const bool opens = command == F_DUPFD || command == F_DUPFD_CLOEXEC;
   const bool locks = command == F_GETLK || command == F_SETLK || command == F_SETLKW;
+  if (locks && command != F_GETLK && !may_lock(descriptor, "fcntl")) return -1;
   const Borrowed file(descriptor);
   if (file.failed()) return -1;
   if (in_program && locks) touch(reinterpret_cast<void*>(argument), sizeof(struct flock), true);
@@ -89,6 +109,7 @@ int duplicate_to(int descriptor, int number) {
 }
 
 int close_file(int descriptor) {
+  if (in_program) instance<Descriptors>().forget(descriptor);
   if (!in_program || instance<Descriptors>().is_own(descriptor)) return close(descriptor);
   log_line("close(%d) in a rank that has not opened it: let main close what main has opened", descriptor);
   return errno = EBADF, -1;
@@ -102,9 +123,10 @@ int close_file(int descriptor) {
 void add_descriptor_calls(std::vector<Import>& calls) {
   LENT(read), LENT(write), LENT(pread), LENT(pread64), LENT(pwrite), LENT(pwrite64), LENT(readv), LENT(writev);
   LENT(preadv), LENT(pwritev), LENT(lseek), LENT(lseek64), LENT(fsync), LENT(fdatasync), LENT(ftruncate);
-  LENT(ftruncate64), LENT(isatty), LENT(fchmod), LENT(posix_fallocate), LENT(lockf);
+  LENT(ftruncate64), LENT(isatty), LENT(fchmod), LENT(posix_fallocate), LENT(flock);
   LENT_AND_TOUCHED(fstat), LENT_AND_TOUCHED(fstat64), LENT_AND_TOUCHED(fstatat), LENT_AND_TOUCHED(unlinkat);
   LENT_AND_TOUCHED(mkdirat), LENT_AND_TOUCHED(faccessat);
+  for (const char* const name : {"lockf", "lockf64"}) take(calls, name, lock_part);
   take(calls, "__read_chk", read_checked), take(calls, "__pread_chk", pread_checked);
   take(calls, "fcntl", control), take(calls, "fcntl64", control), take(calls, "ioctl", control_device);
   take(calls, "dup", duplicate), take(calls, "dup2", duplicate_to), take(calls, "dup3", duplicate_as);

@@ -20,9 +20,12 @@
 #include <unistd.h>
 #include <utime.h>
 
+#include <cerrno>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <string>
 
 #include "notation/gomp/calls.hpp"
 #include "process/process.hpp"
@@ -53,10 +56,22 @@ struct Touched<Result(Parameters...)> {
 template <typename Result, typename... Parameters>
 struct Touched<Result(Parameters...) noexcept> : Touched<Result(Parameters...)> {};
 
+// The name, in memory of the rank's own.
+std::string here(const char* name) {
+  const InRuntime runtime;
+  return instance<Descriptors>().name_here(name);
+}
+
 int open_file(const char* name, int flags, mode_t mode) {
   if (const int unit = in_program ? FortranUnits::unit_of(name) : 0; unit != 0)
     return instance<FortranUnits>().open_file_in_memory(unit);
-  return open(name, flags, mode);
+  return in_program ? open(here(name).c_str(), flags, mode) : open(name, flags, mode);
+}
+ssize_t read_link(const char* name, char* to, size_t bytes) {
+  return in_program ? readlink(here(name).c_str(), to, bytes) : readlink(name, to, bytes);
+}
+int look_at(const char* name, struct stat* about) {
+  return in_program ? stat(here(name).c_str(), about) : stat(name, about);
 }
 int open_in(int folder, const char* name, int flags, mode_t mode) {
   const Borrowed from(folder);
@@ -67,6 +82,22 @@ template <FILE* (*function)(const char*, const char*)>
 FILE* open_stream(const char* name, const char* mode) {
   if (!in_program) return function(name, mode);
   FILE* const stream = call_touched<FILE*, const char*, const char*>(function, name, mode);
+  instance<Descriptors>().adopt(stream);
+  return stream;
+}
+
+// The process that popen() starts reads what the C library has allocated, which option check closes.
+FILE* open_command(const char* command, const char* mode) {
+  if (!in_program) return popen(command, mode);
+  const std::string own = here(command);
+  FILE* stream = nullptr;
+  if (words::checked) {
+    const InRuntime runtime;
+    touch_stack();
+    stream = popen(own.c_str(), mode);
+  } else {
+    stream = popen(own.c_str(), mode);
+  }
   instance<Descriptors>().adopt(stream);
   return stream;
 }
@@ -107,11 +138,26 @@ int open_sockets(int domain, int type, int protocol, int* ends) {
 }
 
 char* resolve(const char* name, char* resolved) {
-  if (in_program) {
-    touch_all(name);
-    if (resolved != nullptr) touch(resolved, PATH_MAX, true);
+  if (!in_program) return realpath(name, resolved);
+  const std::string own = here(name);
+  char found[PATH_MAX];
+  {
+    const InRuntime runtime;
+    if (realpath(own.c_str(), found) == nullptr) return nullptr;
   }
-  return realpath(name, resolved);
+  return resolved == nullptr ? strdup(found) : std::strcpy(resolved, found);
+}
+
+char* working_folder(char* to, size_t bytes) {
+  if (!in_program || to != nullptr)
+    return in_program ? call_touched<char*, char*, size_t>(getcwd, to, bytes) : getcwd(to, bytes);
+  char found[PATH_MAX];
+  {
+    const InRuntime runtime;
+    if (getcwd(found, sizeof found) == nullptr) return nullptr;
+  }
+  if (bytes != 0 && std::strlen(found) >= bytes) return errno = ERANGE, nullptr;
+  return strdup(found);
 }
 
 int wait_for_files(pollfd* files, nfds_t count, int limit) {
@@ -133,13 +179,16 @@ void add_file_calls(std::vector<Import>& calls) {
   OPENED(memfd_create), OPENED(socket), OPENED(epoll_create1), OPENED(eventfd);
   for (const char* const name : {"fopen", "fopen64"}) take(calls, name, open_stream<fopen>);
   for (const char* const name : {"freopen", "freopen64"}) take(calls, name, open_again);
-  take(calls, "fdopen", stream_on), take(calls, "pipe", open_plain_pair), take(calls, "pipe2", open_pair);
+  take(calls, "popen", open_command), take(calls, "getcwd", working_folder), take(calls, "fdopen", stream_on),
+      take(calls, "pipe", open_plain_pair), take(calls, "pipe2", open_pair);
   take(calls, "socketpair", open_sockets), take(calls, "realpath", resolve), take(calls, "poll", wait_for_files);
   TOUCHED(access), TOUCHED(chmod), TOUCHED(chown), TOUCHED(link), TOUCHED(lstat), TOUCHED(lstat64), TOUCHED(mkdir);
-  TOUCHED(mkdtemp), TOUCHED(mkfifo), TOUCHED(opendir), TOUCHED(readlink), TOUCHED(remove), TOUCHED(rename);
-  TOUCHED(rmdir), TOUCHED(stat), TOUCHED(stat64), TOUCHED(statvfs), TOUCHED(statvfs64), TOUCHED(symlink);
+  TOUCHED(mkdtemp), TOUCHED(mkfifo), TOUCHED(remove), TOUCHED(rename);
+  TOUCHED(rmdir), TOUCHED(statvfs), TOUCHED(statvfs64), TOUCHED(symlink);
   TOUCHED(truncate), TOUCHED(truncate64), TOUCHED(unlink), TOUCHED(utime), TOUCHED(shm_unlink);
-  TOUCHED(clock_nanosleep), TOUCHED(getcwd), TOUCHED(getentropy), TOUCHED(gethostname), TOUCHED(getrandom);
+  take(calls, "readlink", Touched<decltype(read_link)>::call<read_link>);
+  for (const char* const name : {"stat", "stat64"}) take(calls, name, Touched<decltype(look_at)>::call<look_at>);
+  TOUCHED(clock_nanosleep), TOUCHED(getentropy), TOUCHED(gethostname), TOUCHED(getrandom);
   TOUCHED(nanosleep), TOUCHED(select), TOUCHED(sysinfo), TOUCHED(times), TOUCHED(uname), TOUCHED(utimes);
 }
 

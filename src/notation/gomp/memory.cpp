@@ -1,6 +1,7 @@
 // malloc and its kin: what the program allocates is shared. What the runtime, and libraries before the start, allocate
 // is the rank's own, by the C library.
 #include <malloc.h>
+#include <sys/auxv.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -29,11 +30,14 @@ using hiroba::openmp::Objects;
 
 namespace {
 
-// Returns true for buffers of files, which are the rank's own: the C library passes them to the system by calls of its
-// own, in which no page can be brought.
-bool is_for_stdio(const void* caller) {
-  constexpr uintptr_t length = 512;  // of the function, at most
-  return reinterpret_cast<uintptr_t>(caller) - reinterpret_cast<uintptr_t>(_IO_file_doallocate) < length;
+const uintptr_t dynamic_linker = getauxval(AT_BASE);
+
+// Returns true for buffers of files, and for the dynamic linker, which are the rank's own: they are passed to the
+// system by calls of their own, in which no page can be brought.
+bool is_for_system(const void* caller) {
+  constexpr uintptr_t length = 512, linker_bytes = 256 << 10;  // of the function, and the linker's code, at most
+  const auto at = reinterpret_cast<uintptr_t>(caller);
+  return at - reinterpret_cast<uintptr_t>(_IO_file_doallocate) < length || at - dynamic_linker < linker_bytes;
 }
 
 void* allocate(size_t bytes, size_t alignment, bool zeroed) {
@@ -46,12 +50,12 @@ void* allocate(size_t bytes, size_t alignment, bool zeroed) {
 }  // namespace
 
 EXPORT void* malloc(size_t bytes) {
-  if (!in_program || is_for_stdio(__builtin_return_address(0))) return __libc_malloc(bytes);
+  if (!in_program || is_for_system(__builtin_return_address(0))) return __libc_malloc(bytes);
   return allocate(bytes, 1, false);
 }
 
 EXPORT void* calloc(size_t n, size_t bytes) {
-  if (!in_program) return __libc_calloc(n, bytes);
+  if (!in_program || is_for_system(__builtin_return_address(0))) return __libc_calloc(n, bytes);
   size_t all = 0;
   if (!__builtin_mul_overflow(n, bytes, &all)) return allocate(all, 1, true);
   errno = ENOMEM;
@@ -71,7 +75,8 @@ EXPORT void* realloc(void* object, size_t bytes) {
   if (!instance<Objects>().has(object)) return __libc_realloc(object, bytes);
   if (bytes == 0) return free(object), nullptr;
   const size_t before = instance<Objects>().size(object);
-  if (bytes <= before && bytes > before / 2) return object;
+  // Option check looks at the bytes after what was asked for.
+  if (bytes <= before && bytes > before / 2 && !hiroba::openmp::words::checked) return object;
   void* const next = allocate(bytes, 1, false);
   if (next == nullptr) return nullptr;
   std::memcpy(next, object, before < bytes ? before : bytes);

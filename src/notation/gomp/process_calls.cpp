@@ -1,4 +1,5 @@
 // Calls by which the program changes its process: the other ranks change theirs before the next region.
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
@@ -7,16 +8,22 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <clocale>
 #include <cstdlib>
 #include <cstring>
 #include <locale>
+#include <map>
+#include <mutex>
+#include <string>
 #include <string_view>
 
+#include "base/log.hpp"
 #include "notation/gomp/calls.hpp"
 #include "process/process.hpp"
 
 extern "C" sighandler_t __sysv_signal(int, sighandler_t) noexcept;
+extern "C" int __cxa_atexit(void (*)(void*), void*, void*) noexcept;
 
 namespace hiroba::openmp {
 
@@ -44,16 +51,36 @@ int change_folder(const char* name) {
 
 int change_folder_to(int descriptor) { return may_change("fchdir") ? note_folder(fchdir(descriptor)) : -1; }
 
+// Fortran's library changes the mask, for a moment, while it makes a file.
 mode_t change_mask(mode_t mask) {
+  const auto caller = reinterpret_cast<uint64_t>(__builtin_return_address(0));
+  if (!this_program().has(caller) && !instance<Libraries>().has(caller)) return umask(mask);
   if (!may_change("umask")) return mask;
   note(Kind::file_mask, static_cast<int>(mask));
   return umask(mask);
 }
 
+// A program that names `environ` has the C library's variable, which is shared then. Each rank needs its own; the
+// program's is what rank 0 has.
+char** own_environment = nullptr;
+char*** program_environment = nullptr;
+
+void show_environment() {
+  if (program_environment != nullptr && process_memory("environ").job().rank == 0)
+    *program_environment = own_environment;
+}
+
+// Programs that are started get the environment from the system, which reads it.
+int set_here(const char* name, const char* value, int overwrites) {
+  const InRuntime runtime;
+  return setenv(name, value, overwrites);
+}
+
 int set_variable(const char* name, const char* value, int overwrites) {
   if (!may_change("setenv")) return -1;
   const bool kept = overwrites == 0 && std::getenv(name) != nullptr;
-  const int result = setenv(name, value, overwrites);
+  const int result = set_here(name, value, overwrites);
+  show_environment();
   if (result == 0 && !kept) note(Kind::set_variable, 0, std::string_view(name), std::string_view(value));
   return result;
 }
@@ -64,24 +91,52 @@ int put_variable(char* text) {
   const size_t equals = all.find('=');
   if (equals == all.npos) note(Kind::unset_variable, 0, all);
   else note(Kind::set_variable, 0, all.substr(0, equals), all.substr(equals + 1));
-  return putenv(text);
+  const int result = putenv(text);
+  show_environment();
+  return result;
 }
 
 int unset_variable(const char* name) {
   if (!may_change("unsetenv")) return -1;
   note(Kind::unset_variable, 0, std::string_view(name));
-  return unsetenv(name);
+  const int result = unsetenv(name);
+  show_environment();
+  return result;
 }
 
 int clear_variables() {
   if (!may_change("clearenv")) return -1;
   note(Kind::no_variables, 0);
-  return clearenv();
+  const int result = clearenv();
+  show_environment();
+  return result;
+}
+
+// The C library reads files by names that it has allocated, which must be the rank's own.
+char* set_locale_here(int category, const char* name) {
+  if (!in_program) return std::setlocale(category, name);
+  const char* result = nullptr;
+  {
+    const InRuntime runtime;
+    if (words::checked) touch_stack();
+    result = std::setlocale(category, name);
+  }
+  if (result == nullptr) return nullptr;
+  static auto& results = *new std::map<std::string, char*>;  // in the program's memory
+  static std::mutex lock;
+  const std::lock_guard guard(lock);
+  const InRuntime runtime;
+  const auto [found, fresh] = results.try_emplace(result);
+  if (fresh) {
+    const InProgram program;
+    found->second = strdup(result);
+  }
+  return found->second;
 }
 
 char* set_locale(int category, const char* name) {
   if (name != nullptr && !may_change("setlocale")) return nullptr;
-  char* const result = std::setlocale(category, name);
+  char* const result = set_locale_here(category, name);
   if (name != nullptr && result != nullptr) note(Kind::locale, category, std::string_view(result));
   return result;
 }
@@ -94,6 +149,7 @@ std::locale set_locale_of_cxx(const std::locale& wanted) {
 
 void set_time_zone() {
   note(Kind::time_zone, 0);
+  const InRuntime runtime;  // it reads a file by a name that it has allocated
   tzset();
 }
 
@@ -104,6 +160,7 @@ void note_signal(int number) {
 }
 
 int set_action(int number, const struct sigaction* action, struct sigaction* old) {
+  if (in_program) touch_all(action, old);
   const int result = sigaction(number, action, old);
   if (result == 0 && action != nullptr) note_signal(number);
   return result;
@@ -148,10 +205,27 @@ void seed_48(long value) {
   srand48(value);
 }
 
+// atexit(), and the destructor of a variable that is static in a function.
+int add_exit_handler(void (*function)(void*), void* argument, void* object) {
+  if (!in_program || process_memory("atexit").job().rank == 0) return __cxa_atexit(function, argument, object);
+  if (instance<ExitHandlers>().add(function, argument)) return 0;
+  log_line("atexit() in a region, by another rank than that of main, fails after %d times: call it in main", 255);
+  return errno = ENOMEM, -1;
+}
+
 // Streams of C++ are those of C, which are ordered: std::cout would have a buffer of its own in rank 0 alone.
 bool keep_with_stdio(bool) { return true; }
 
 }  // namespace
+
+void keep_own_environment() {
+  auto* const variable = static_cast<char***>(dlsym(RTLD_DEFAULT, "environ"));
+  if (!this_program().has(reinterpret_cast<uint64_t>(variable))) return;
+  program_environment = variable, own_environment = *variable;
+  std::vector<Import> own;
+  for (const char* const name : {"environ", "_environ", "__environ"}) own.push_back({name, &own_environment});
+  replace_imports(Users::libraries, own);
+}
 
 void add_process_calls(std::vector<Import>& calls) {
   take(calls, "chdir", change_folder), take(calls, "fchdir", change_folder_to), take(calls, "umask", change_mask);
@@ -165,7 +239,7 @@ void add_process_calls(std::vector<Import>& calls) {
   for (const char* const name : {"getrlimit", "getrlimit64"}) take(calls, name, get_limit);
   take(calls, "getrusage", get_usage);
   for (const char* const name : {"srand", "srandom"}) take(calls, name, seed);
-  take(calls, "srand48", seed_48);
+  take(calls, "srand48", seed_48), take(calls, "__cxa_atexit", add_exit_handler);
 }
 
 }  // namespace hiroba::openmp

@@ -62,15 +62,14 @@ void check_calls(int rank) {
   if (imports({"__kmpc_*"}))
     end_job(1,
             "code of this program was compiled by clang, whose OpenMP calls libomp: compile it by gcc, g++, gfortran");
-  if (rank == 0 && !imports({"GOMP_*", "omp_*"}))
+  if (rank == 0 && !imports({"GOMP_*", "omp_*"}) && !instance<Libraries>().have_new())
     log_line(
         "this program calls nothing of OpenMP, so rank 0 alone runs it; compile its files with -fopenmp-nodes, too, "
         "not only link it so");
   if (const auto library = library_that_calls("GOMP_parallel*"); rank == 0 && !library.empty())
     log_line(
-        "%s has parallel regions, which rank 0 alone runs, and its variables are each rank's own: link its objects, or "
-        "a "
-        "static library of them, into the program",
+        "%s has parallel regions, which rank 0 alone runs, and its variables are each rank's own: build it by hirobacc "
+        "-fopenmp-nodes -shared",
         library.data());
 }
 
@@ -111,7 +110,7 @@ void keep_own_word_of_threads() {
   replace_imports(Users::libraries, {&own, 1});
 }
 
-void take_calls() {
+std::vector<Import> program_calls() {
   std::vector<Import> calls;
   add_mapping_calls(calls);
   add_file_calls(calls);
@@ -119,7 +118,10 @@ void take_calls() {
   add_process_calls(calls);
   add_fortran_calls(calls);
   add_thread_calls(calls);
-  replace_imports(Users::program, calls);
+  add_library_calls(calls);
+  add_directory_calls(calls);
+  add_result_calls(calls);
+  return calls;
 }
 
 int serve() {
@@ -151,7 +153,9 @@ void run_destructors(const DynamicTable& object) {
 // The destructors of the executable use its variables, so they run before the job ends. Fortran's library then closes
 // the files: to flush them would wait for ever after an error in a file, which the program's thread has not left.
 void end_program() {
+  instance<ExitHandlers>().run();
   run_destructors(dynamic_table());
+  instance<Libraries>().run_destructors();
   instance<Mappings>().end();
   run_destructors(dynamic_table("libgfortran.so"));
 }
@@ -198,6 +202,7 @@ char** shared_words(int argc, char** argv) {
 void run_program(void*) {
   is_main_thread = in_program = true;
   Stacks::handle_faults_elsewhere();
+  instance<Libraries>().run_constructors(start.argc, start.argv, environ);
   HIROBA_REAL(__libc_start_main)
   (program_main, start.argc, start.argv, start.init, start.fini, nullptr, start.stack_end);
 }
@@ -234,6 +239,7 @@ EXPORT int __libc_start_main(Main main, int argc, char** argv, void (*init)(), v
   check_addresses(&member, "a thread-local variable");
   name_rank_in_displays(sms_rank);
   keep_own_word_of_threads();
+  keep_own_environment();
   check_calls(sms_rank);
   Memory& memory = process_memory("the start of an OpenMP program");
   require(instance<Regions>().begin(memory, program));
@@ -243,13 +249,15 @@ EXPORT int __libc_start_main(Main main, int argc, char** argv, void (*init)(), v
   require(instance<Descriptors>().begin(memory));
   require(instance<FortranUnits>().begin(memory));
   require(instance<ProcessState>().begin(memory));
-  take_calls();
+  require(instance<ExitHandlers>().begin(memory));
+  require(instance<Libraries>().begin(memory, program_calls()));
   memory_is_shared = true;
   // Launchers give each rank a pipe for its output, and do not keep the order between them.
   instance<ProcessState>().standard_has_changed(STDOUT_FILENO);
   if (memory.job().nnodes > 1 || memory.checking()) require(prepare_code(program));
   on_exit(leave, nullptr);
   if (memory.job().rank != 0) end_rank(serve());
+  instance<PlainLibraries>().begin();
   start.argv = shared_words(argc, argv);
   instance<Regions>().stacks().call_on(0, run_program, nullptr);
   __builtin_unreachable();

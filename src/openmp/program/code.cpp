@@ -36,15 +36,18 @@ struct Zydis {
 };
 
 struct Code {
+  const Program& program;
   char* begin = nullptr;
   size_t bytes = 0;
 };
 
 int find_code(dl_phdr_info* object, size_t, void* out) {
+  Code& code = *static_cast<Code*>(out);
+  if (program_of(*object).begin != code.program.begin) return 0;
   for (int i = 0; i < object->dlpi_phnum; ++i) {
     const ElfW(Phdr)& header = object->dlpi_phdr[i];
     if (header.p_type == PT_LOAD && (header.p_flags & PF_X) != 0)
-      *static_cast<Code*>(out) = {reinterpret_cast<char*>(object->dlpi_addr + header.p_vaddr), header.p_memsz};
+      code.begin = reinterpret_cast<char*>(object->dlpi_addr + header.p_vaddr), code.bytes = header.p_memsz;
   }
   return 1;
 }
@@ -124,11 +127,12 @@ extern "C" __attribute__((visibility("hidden"), used)) void hiroba_openmp_flush(
 
 namespace {
 
-// Redirects the fences. The detours lie near the program, where brk() has room.
-Status redirect(const std::vector<char*>& fences, const Code& code, const Program& program) {
+// Redirects the fences. The detours lie near the code: after a library, or, so that brk() has room, at some distance.
+Status redirect(const std::vector<char*>& fences, const Code& code) {
   if (fences.empty()) return {};
   words::program_flushes = true;
-  constexpr uint64_t room = uint64_t{48} << 20;
+  const Program& program = code.program;
+  const uint64_t room = program.begin < libraries_begin ? uint64_t{48} << 20 : page_bytes;
   const uint64_t bytes = (fences.size() * sizeof(Detour) + page_bytes - 1) / page_bytes * page_bytes;
   void* const at = mmap(reinterpret_cast<void*>(program.end + room), bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
@@ -161,7 +165,7 @@ bool is_atomic(const ZydisDecodedInstruction& instruction) {
 Status prepare_code(const Program& program) {
   Zydis zydis = {};
   HIROBA_TRY(zydis.load());
-  Code code;
+  Code code = {program};
   dl_iterate_phdr(find_code, &code);
   ZydisDecoder decoder;
   zydis.init(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
@@ -183,7 +187,7 @@ Status prepare_code(const Program& program) {
           source_location(code.begin + at).c_str());
     at += instruction.length;
   }
-  return redirect(fences, code, program);
+  return redirect(fences, code);
 }
 
 }  // namespace hiroba::openmp

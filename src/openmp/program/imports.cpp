@@ -6,6 +6,8 @@
 #include <map>
 
 #include "memory/memory.hpp"
+#include "openmp/program/libraries.hpp"
+#include "process/process.hpp"
 
 namespace hiroba::openmp {
 
@@ -47,9 +49,7 @@ int find_table(dl_phdr_info* object, size_t, void* search) {
   auto& [library, found] = *static_cast<Search*>(search);
   const std::string_view name = object->dlpi_name;
   if (!library.empty() && name.find(library) == std::string_view::npos) return 0;
-  for (int i = 0; i < object->dlpi_phnum; ++i)
-    if (object->dlpi_phdr[i].p_type == PT_DYNAMIC)
-      found = {reinterpret_cast<const ElfW(Dyn)*>(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr), object->dlpi_addr};
+  found = table_of(*object);
   return 1;
 }
 
@@ -92,17 +92,13 @@ void replace(const dl_phdr_info& object, void** slot, void* own) {
   mprotect(page, page_bytes, PROT_READ);
 }
 
-const ElfW(Dyn) * entries_of(const dl_phdr_info& object) {
-  for (int i = 0; i < object.dlpi_phnum; ++i)
-    if (object.dlpi_phdr[i].p_type == PT_DYNAMIC)
-      return reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + object.dlpi_phdr[i].p_vaddr);
-  return nullptr;
-}
+const ElfW(Dyn) * entries_of(const dl_phdr_info& object) { return table_of(object).entries; }
 
 bool is_meant(const dl_phdr_info& object, Users users) {
   const std::string_view name = object.dlpi_name;
   if (users == Users::libraries) return !name.empty();
-  return name.empty() || name.find("/libstdc++.so") != name.npos || name.find("/libgfortran.so") != name.npos;
+  return name.empty() || instance<Libraries>().has(object) || name.find("/libstdc++.so") != name.npos ||
+         name.find("/libgfortran.so") != name.npos;
 }
 
 int replace_in(dl_phdr_info* object, size_t, void* replacement) {
@@ -124,19 +120,25 @@ int replace_in(dl_phdr_info* object, size_t, void* replacement) {
 
 }  // namespace
 
+bool is_of_project(const dl_phdr_info& object) {
+  const std::string_view file = object.dlpi_name;
+  const bool is_systems =
+      std::ranges::any_of(std::initializer_list<std::string_view>{"/usr/", "/lib", "/opt/", "/nix/"},
+                          [file](std::string_view folder) { return file.starts_with(folder); });
+  return file.find('/') != file.npos && !is_systems && file.find("/libhiroba") == file.npos &&
+         file.find("/libgomp.so") == file.npos && !instance<Libraries>().has(object) && entries_of(object) != nullptr;
+}
+
 std::string_view library_that_calls(std::string_view name) {
   struct Look {
     std::string_view name, found;
   } look = {name, {}};
   const auto search = [](dl_phdr_info* object, size_t, void* argument) {
     auto& [name, found] = *static_cast<Look*>(argument);
-    const std::string_view file = object->dlpi_name;
-    const bool is_other = file.empty() || file.starts_with("/usr/") || file.starts_with("/lib") ||
-                          file.find("/libhiroba") != file.npos || file.find("/libgomp.so") != file.npos;
-    if (is_other || entries_of(*object) == nullptr) return 0;
+    if (!is_of_project(*object)) return 0;
     Dynamic table;
     read(entries_of(*object), table);
-    if (table.calls_one_of({name})) found = file;
+    if (table.calls_one_of({name})) found = object->dlpi_name;
     return found.empty() ? 0 : 1;
   };
   dl_iterate_phdr(search, &look);
@@ -147,6 +149,13 @@ void replace_imports(Users users, std::span<const Import> imports) {
   Replacement replacement = {users, {}};
   for (const auto& [name, own] : imports) replacement.own.emplace(name, own);
   dl_iterate_phdr(replace_in, &replacement);
+}
+
+DynamicTable table_of(const dl_phdr_info& object) {
+  for (int i = 0; i < object.dlpi_phnum; ++i)
+    if (object.dlpi_phdr[i].p_type == PT_DYNAMIC)
+      return {reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + object.dlpi_phdr[i].p_vaddr), object.dlpi_addr};
+  return {};
 }
 
 DynamicTable dynamic_table(std::string_view library) {

@@ -14,15 +14,17 @@ namespace hiroba::openmp {
 // begin so.
 bool imports(std::initializer_list<std::string_view> names);
 
-// Returns the file of a library, not of the system, that calls a function of this name; empty: there is none.
+// Returns true for a library that is not the system's, nor linked by hirobacc -fopenmp-nodes.
+bool is_of_project(const dl_phdr_info& object);
+// Returns the file of such a library that calls a function of this name; empty: there is none.
 std::string_view library_that_calls(std::string_view name);
 
 struct Import {
   std::string_view name;
   void* own;
 };
-// Whose calls, and uses of variables, are meant. program: the executable's, and those that the libraries of its
-// languages (C++, Fortran) make for it.
+// Whose calls, and uses of variables, are meant. program: the executable's, those of libraries of the program's own,
+// and those that the libraries of its languages (C++, Fortran) make for it.
 enum class Users { program, libraries };
 // Makes what is loaded now use `own` in the place of the functions or variables of these names.
 void replace_imports(Users users, std::span<const Import> imports);
@@ -33,5 +35,6 @@ struct DynamicTable {
 };
 // Returns the table of the executable, or of a library, by a part of its file's name.
 DynamicTable dynamic_table(std::string_view library = {});
+DynamicTable table_of(const dl_phdr_info& object);
 
 }  // namespace hiroba::openmp

@@ -5,6 +5,7 @@
 #include "base/debug/symbols.hpp"
 #include "base/debug/variables.hpp"
 #include "base/text.hpp"
+#include "openmp/program/libraries.hpp"
 #include "openmp/program/objects.hpp"
 #include "process/process.hpp"
 
@@ -32,7 +33,8 @@ ElementName name_of(const void* address, const NameContext& context) {
     return name_of_object(at, object, context);
   if (context.rank != 0) return {};
   const auto number = reinterpret_cast<uint64_t>(at);
-  if (number >= context.program.data && number < context.program.end) {
+  const bool is_executables = context.program.has(number) && number >= context.program.data;
+  if (is_executables || instance<Libraries>().has_variable(number)) {
     const VariableName name = variable_at(at);
     return {name.variable, name.element};
   }

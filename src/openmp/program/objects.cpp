@@ -9,6 +9,7 @@
 #include "base/addresses.hpp"
 #include "base/debug/symbols.hpp"
 #include "base/record/record.hpp"
+#include "openmp/program/libraries.hpp"
 #include "openmp/program/runtime.hpp"
 #include "openmp/program/words.hpp"
 #include "process/process.hpp"
@@ -97,7 +98,7 @@ const char* Objects::place_of_caller() {
   const auto look = [](_Unwind_Context* frame, void* argument) {
     Walk& walk = *static_cast<Walk*>(argument);
     const uintptr_t code = _Unwind_GetIP(frame);
-    if (code < walk.program.begin || code >= walk.program.end) return _URC_NO_REASON;
+    if (!walk.program.has(code) && !instance<Libraries>().has(code)) return _URC_NO_REASON;
     walk.code = code;
     return _URC_NORMAL_STOP;
   };

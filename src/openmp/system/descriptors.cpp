@@ -7,12 +7,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <functional>
 #include <string_view>
 
 #include "base/debug/peek.hpp"
 #include "base/log.hpp"
+#include "base/text.hpp"
 #include "openmp/program/runtime.hpp"
 #include "process/process.hpp"
 
@@ -75,20 +77,34 @@ bool Descriptors::is_own(int descriptor) const {
   return memory_ == nullptr || descriptor <= STDERR_FILENO || owner(descriptor) == memory_->job().rank;
 }
 
-int Descriptors::adopt(int descriptor) const {
+int Descriptors::adopt(int descriptor) {
   if (descriptor <= STDERR_FILENO || memory_ == nullptr) return descriptor;
   const int rank = memory_->job().rank, least = rank == 0 ? least_ : first_ + (rank - 1) * each_;
   const int end = rank == 0 ? first_ : least + each_;
   if (descriptor >= least && descriptor < end) return descriptor;
   const bool closes = (fcntl(descriptor, F_GETFD) & FD_CLOEXEC) != 0;
   const int number = fcntl(descriptor, closes ? F_DUPFD_CLOEXEC : F_DUPFD, least);
-  close(descriptor);
-  if (number < end) return number;
-  close(number);
-  return errno = EMFILE, -1;
+  if (number >= end) close(number);
+  if (number < 0 || number >= end) return close(descriptor), errno = EMFILE, -1;
+  struct stat about = {};
+  if (!keeps_ || fstat(descriptor, &about) != 0 || !S_ISREG(about.st_mode)) return close(descriptor), number;
+  const InRuntime runtime;
+  const std::lock_guard guard(lock_);
+  kept_[number] = descriptor;
+  return number;
 }
 
-void Descriptors::adopt(FILE* stream) const {
+void Descriptors::forget(int descriptor) {
+  if (!keeps_) return;
+  const InRuntime runtime;
+  const std::lock_guard guard(lock_);
+  const auto kept = kept_.find(descriptor);
+  if (kept == kept_.end()) return;
+  close(kept->second);
+  kept_.erase(kept);
+}
+
+void Descriptors::adopt(FILE* stream) {
   if (stream == nullptr || stream->_fileno <= STDERR_FILENO) return;
   if (const int number = adopt(stream->_fileno); number >= 0) stream->_fileno = number;
 }
@@ -111,6 +127,20 @@ int Descriptors::take(int descriptor) const {
   log_line("descriptor %d is of rank %d, %s: open the file in the region, or leave this to main", descriptor, rank,
            is_here ? "from which this system takes none (pidfd_getfd)" : "which is on another host");
   return errno = EBADF, -1;
+}
+
+std::string Descriptors::name_here(const char* name) const {
+  const std::string_view whole = name;
+  for (const std::string_view folder : {"/proc/self/fd/", "/dev/fd/"}) {
+    if (!whole.starts_with(folder)) continue;
+    int number = 0;
+    const char* const end = whole.data() + whole.size();
+    const auto [rest, error] = std::from_chars(whole.data() + folder.size(), end, number);
+    if (error != std::errc() || rest != end || is_own(number)) continue;
+    const pid_t there = process(owner(number));
+    if (there != 0) return format("/proc/%d/fd/%d", there, number);
+  }
+  return name;
 }
 
 void Descriptors::take_standard(int descriptor) const {

@@ -1,5 +1,5 @@
 // Brings shared memory that a call of the system will read or write: the kernel takes no page fault for this library.
-// Memory of the rank's own is only read.
+// Memory of the rank's own stays as it is.
 #pragma once
 
 #include <cerrno>
@@ -9,16 +9,20 @@
 #include <type_traits>
 
 #include "memory/memory.hpp"
+#include "process/process.hpp"
 
 namespace hiroba::openmp {
 
 inline void touch(const void* address, size_t bytes, bool writes) {
-  auto* const begin = const_cast<char*>(static_cast<const char*>(address));
-  for (char* at = begin; at < begin + bytes;) {
-    if (writes) __atomic_fetch_or(at, 0, __ATOMIC_RELAXED);
-    else static_cast<void>(*static_cast<volatile const char*>(at));
-    at = reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(at) / page_bytes + 1) * page_bytes);
-  }
+  if (!process_started()) return;
+  SystemAccess& pages = process_memory("a call of the system").system_access();
+  if (pages.may_need(address, bytes)) require(pages.bring_all(address, bytes, writes));
+}
+
+// The same for what functions of the C library, called from here, give to the system of their own variables.
+inline void touch_stack() {
+  constexpr size_t bytes = 32 << 10;
+  touch(static_cast<const char*>(__builtin_frame_address(0)) - bytes, bytes, true);
 }
 
 inline void touch_all() {}
