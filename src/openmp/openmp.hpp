@@ -2,19 +2,17 @@
 // protocol. Each header says who owns what; all of it serves one program in one process.
 #pragma once
 
-#include "openmp/abi.hpp"
-#include "openmp/doacross.hpp"
-#include "openmp/member.hpp"
+#include "openmp/program/abi.hpp"
 #include "openmp/program/code.hpp"
 #include "openmp/program/imports.hpp"
 #include "openmp/program/libraries.hpp"
+#include "openmp/program/member.hpp"
 #include "openmp/program/objects.hpp"
 #include "openmp/program/plain_libraries.hpp"
 #include "openmp/program/runtime.hpp"
 #include "openmp/program/stacks.hpp"
 #include "openmp/program/threadprivate.hpp"
 #include "openmp/program/words.hpp"
-#include "openmp/queues.hpp"
 #include "openmp/regions.hpp"
 #include "openmp/settings.hpp"
 #include "openmp/system/descriptors.hpp"
@@ -25,3 +23,6 @@
 #include "openmp/system/process_state.hpp"
 #include "openmp/system/touch.hpp"
 #include "openmp/tasks.hpp"
+#include "openmp/worksharing/doacross.hpp"
+#include "openmp/worksharing/queues.hpp"
+#include "openmp/worksharing/singles.hpp"

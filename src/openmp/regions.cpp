@@ -11,13 +11,14 @@
 #include "base/log.hpp"
 #include "base/record/record.hpp"
 #include "base/wait.hpp"
-#include "openmp/abi.hpp"
+#include "openmp/program/abi.hpp"
 #include "openmp/program/libraries.hpp"
 #include "openmp/program/names.hpp"
 #include "openmp/program/plain_libraries.hpp"
 #include "openmp/program/runtime.hpp"
 #include "openmp/program/words.hpp"
 #include "openmp/system/output.hpp"
+#include "openmp/worksharing/singles.hpp"
 #include "process/process.hpp"
 
 namespace hiroba::openmp {
@@ -92,7 +93,7 @@ Status Regions::begin(Memory& memory, const Program& program) {
   HIROBA_TRY(memory.arrays().allocate(common, at));
   common_ = static_cast<Common*>(at);
   cancellation_.begin(common_->cancellation, memory.job().rank, memory.job().nranks);
-  singles_.begin(common_->singles, memory.job().rank, cancellation_);
+  instance<Singles>().begin(common_->singles, memory.job().rank, cancellation_);
   HIROBA_TRY(variables_.allocate(memory));
   most_ = std::max(Stacks::least_most, sizes_.largest());
   HIROBA_TRY(stacks_.allocate(memory, most_));

@@ -9,17 +9,16 @@
 #include <vector>
 
 #include "memory/memory.hpp"
-#include "openmp/cancellation.hpp"
 #include "openmp/learnt_pages.hpp"
-#include "openmp/member.hpp"
+#include "openmp/program/member.hpp"
 #include "openmp/program/runtime.hpp"
 #include "openmp/program/stacks.hpp"
 #include "openmp/program/threadprivate.hpp"
-#include "openmp/queues.hpp"
 #include "openmp/settings.hpp"
-#include "openmp/singles.hpp"
 #include "openmp/system/process_state.hpp"
 #include "openmp/tasks.hpp"
+#include "openmp/worksharing/cancellation.hpp"
+#include "openmp/worksharing/queues.hpp"
 
 namespace hiroba::openmp {
 
@@ -93,7 +92,6 @@ class Regions {
   bool barrier_or_cancel(const void* place = __builtin_return_address(0));
   Cancellation& cancellation() { return cancellation_; }
   Tasks& tasks() { return tasks_; }
-  Singles& singles() { return singles_; }
   // Returns memory for the team, whose threads all call it: zeros, at the same address. One of them frees it.
   void* team_memory(size_t bytes);
   const TeamSizes& sizes() const { return sizes_; }
@@ -150,7 +148,6 @@ class Regions {
   MainVariables variables_;
   Cancellation cancellation_;
   Tasks tasks_;
-  Singles singles_;
   Stacks stacks_;
   Queues queues_;
   LearntPages learnt_;

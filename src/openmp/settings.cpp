@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "base/log.hpp"
-#include "openmp/abi.hpp"
+#include "openmp/program/abi.hpp"
 #include "openmp/program/runtime.hpp"
 
 namespace hiroba::openmp {

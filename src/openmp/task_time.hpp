@@ -3,8 +3,8 @@
 
 #include "base/record/record.hpp"
 #include "base/wait.hpp"
-#include "openmp/abi.hpp"
-#include "openmp/member.hpp"
+#include "openmp/program/abi.hpp"
+#include "openmp/program/member.hpp"
 #include "openmp/task_frame.hpp"
 
 namespace hiroba::openmp {

@@ -9,9 +9,9 @@
 
 #include "base/log.hpp"
 #include "base/wait.hpp"
-#include "openmp/abi.hpp"
-#include "openmp/member.hpp"
+#include "openmp/program/abi.hpp"
 #include "openmp/program/imports.hpp"
+#include "openmp/program/member.hpp"
 #include "openmp/program/runtime.hpp"
 #include "openmp/program/words.hpp"
 #include "openmp/task_time.hpp"

@@ -222,8 +222,8 @@ void thrashing(bool) {
   sms_barrier();
 }
 
-// Returns true, in all ranks alike, until the calls have taken long enough for advice: on a machine with much other work
-// each takes a hundred times as long as on a fast one.
+// Returns true, in all ranks alike, until the calls have taken long enough for advice: on a machine with much other
+// work each takes a hundred times as long as on a fast one.
 bool goes_on(int calls, double begin) {
   if (calls % 100 != 0) return true;
   return sms_reduce_double(now() - begin, SMS_MAX) < 0.6 / fraction;

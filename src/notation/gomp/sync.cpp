@@ -99,7 +99,7 @@ EXPORT bool GOMP_cancel(int which, bool cancels) {
 
 EXPORT bool GOMP_single_start() {
   const RecordedCall recorded;
-  return member.spans ? regions().singles().start() : HIROBA_REAL(GOMP_single_start)();
+  return member.spans ? instance<Singles>().start() : HIROBA_REAL(GOMP_single_start)();
 }
 
 EXPORT void* GOMP_single_copy_start() {

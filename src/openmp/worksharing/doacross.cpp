@@ -1,4 +1,4 @@
-#include "openmp/doacross.hpp"
+#include "openmp/worksharing/doacross.hpp"
 
 #include <algorithm>
 

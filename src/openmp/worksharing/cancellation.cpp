@@ -1,6 +1,6 @@
-#include "openmp/cancellation.hpp"
+#include "openmp/worksharing/cancellation.hpp"
 
-#include "openmp/abi.hpp"
+#include "openmp/program/abi.hpp"
 #include "openmp/program/words.hpp"
 
 namespace hiroba::openmp {

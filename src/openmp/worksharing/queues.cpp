@@ -1,4 +1,4 @@
-#include "openmp/queues.hpp"
+#include "openmp/worksharing/queues.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "openmp/member.hpp"
+#include "openmp/program/member.hpp"
 
 namespace hiroba::openmp {
 

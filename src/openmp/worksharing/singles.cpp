@@ -1,8 +1,8 @@
-#include "openmp/singles.hpp"
+#include "openmp/worksharing/singles.hpp"
 
 #include "base/record/record.hpp"
 #include "base/wait.hpp"
-#include "openmp/member.hpp"
+#include "openmp/program/member.hpp"
 #include "openmp/program/runtime.hpp"
 #include "openmp/program/words.hpp"
 

@@ -3,13 +3,13 @@
 // `nowait` many programs set a variable there that all threads add to soon after, which is a race, but one that never
 // shows where the thread that comes first executes the construct.
 //
-// Owner: Regions. Thread-safe.
+// Owner: the process (instance<Singles>). Regions calls begin(). Thread-safe.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 
-#include "openmp/cancellation.hpp"
+#include "openmp/worksharing/cancellation.hpp"
 
 namespace hiroba::openmp {
 

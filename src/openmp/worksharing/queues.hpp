@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "memory/memory.hpp"
-#include "openmp/member.hpp"
+#include "openmp/program/member.hpp"
 
 namespace hiroba::openmp {
 

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "openmp/member.hpp"
+#include "openmp/program/member.hpp"
 
 namespace hiroba::openmp {
 
