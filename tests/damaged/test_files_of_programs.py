@@ -11,7 +11,6 @@ import os
 import random
 import struct
 import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -129,4 +128,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -14,7 +14,6 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 import warnings
@@ -86,7 +85,7 @@ def arrays(chance: random.Random, count: int, folder: Path) -> tuple[int, int]:
 
 def good_report(build: Path, folder: Path) -> dict[str, Any]:
     file = folder / "good.json"
-    command = [build / "bin/hirobarun", "-n", "2", "--nodes", "2", "--report", file]
+    command: list[str | Path] = [build / "bin/hirobarun", "-n", "2", "--nodes", "2", "--report", file]
     subprocess.run([*command, build / "bin/stencil_sms", "--size", "8", "--steps", "20"], check=True, timeout=60,
                    stdout=subprocess.DEVNULL)  # fmt: skip
     return json.loads(file.read_text())
@@ -140,4 +139,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -17,6 +17,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -90,12 +91,16 @@ def signalled(process: int) -> bool:
     return False
 
 
+def lists(folder: Path) -> bool:
+    return bool(list(folder.iterdir()))
+
+
 def on_process(process: int, address: int | None) -> Iterator[tuple[str, Callable[[], bool]]]:
     folder = Path(f"/proc/{process}")
     for name in ("environ", "maps", "auxv"):
-        yield f"reading /proc/PID/{name}", lambda name=name: reads(folder / name)
+        yield f"reading /proc/PID/{name}", partial(reads, folder / name)
     for name in ("fd", "map_files"):
-        yield f"listing /proc/PID/{name}", lambda name=name: bool(list((folder / name).iterdir()))
+        yield f"listing /proc/PID/{name}", partial(lists, folder / name)
     yield (
         "opening a descriptor",
         lambda: any(opens(folder / "fd" / str(fd), os.O_RDWR) for fd in range(MOST_DESCRIPTORS)),
@@ -107,23 +112,36 @@ def on_process(process: int, address: int | None) -> Iterator[tuple[str, Callabl
     yield "reading /proc/PID/mem", lambda: opens(folder / "mem", os.O_RDONLY)
     yield "writing /proc/PID/mem", lambda: opens(folder / "mem", os.O_RDWR)
     for name, how in (("PTRACE_ATTACH", PTRACE_ATTACH), ("PTRACE_SEIZE", PTRACE_SEIZE)):
-        yield name, lambda how=how: traced(process, how)
+        yield name, partial(traced, process, how)
     if address is not None:
         yield "process_vm_readv", lambda: vm(LIBC.process_vm_readv, process, address)
         yield "process_vm_writev", lambda: vm(LIBC.process_vm_writev, process, address)
     yield "a signal", lambda: signalled(process)
 
 
+def attaches(segment: int) -> bool:
+    failed = ctypes.c_void_p(-1).value
+    return bool(LIBC.shmat(segment, None, SHM_RDONLY) != failed)
+
+
+def removes(segment: int) -> bool:
+    return bool(LIBC.shmctl(segment, IPC_RMID, None) == 0)
+
+
 def system_v() -> Iterator[tuple[str, Callable[[], bool]]]:
     """Segments of the job's user."""
     LIBC.shmat.restype = ctypes.c_void_p
-    failed = ctypes.c_void_p(-1).value
     for line in Path("/proc/sysvipc/shm").read_text().splitlines()[1:]:
         words = line.split()
         number, owner = int(words[1]), int(words[7])
         if owner == WISH["user"]:
-            yield "shmat", lambda number=number: LIBC.shmat(number, None, SHM_RDONLY) != failed
-            yield "IPC_RMID", lambda number=number: LIBC.shmctl(number, IPC_RMID, None) == 0
+            yield "shmat", partial(attaches, number)
+            yield "IPC_RMID", partial(removes, number)
+
+
+def unlinks(path: Path) -> bool:
+    path.unlink()
+    return True
 
 
 def files(folders: list[str]) -> Iterator[tuple[str, Callable[[], bool]]]:
@@ -131,10 +149,10 @@ def files(folders: list[str]) -> Iterator[tuple[str, Callable[[], bool]]]:
         for path in [Path(folder), *Path(folder).rglob("*")]:
             with contextlib.suppress(OSError):
                 if path.lstat().st_uid == WISH["user"] and not path.is_symlink():
-                    yield f"reading {path}", lambda path=path: opens(path, os.O_RDONLY)
+                    yield f"reading {path}", partial(opens, path, os.O_RDONLY)
                     if not path.is_dir():
-                        yield f"writing {path}", lambda path=path: opens(path, os.O_RDWR)
-                        yield f"removing {path}", lambda path=path: path.unlink() is None
+                        yield f"writing {path}", partial(opens, path, os.O_RDWR)
+                        yield f"removing {path}", partial(unlinks, path)
 
 
 def connects(kind: socket.AddressFamily, name: Any, chance: random.Random) -> bool:
@@ -154,9 +172,9 @@ def attempts() -> Iterator[tuple[str, Callable[[], bool]]]:
     yield from system_v()
     yield from files(WISH["folders"])
     for name in WISH["sockets"]:
-        yield f"connecting to {name}", lambda name=name: connects(socket.AF_UNIX, name.replace("@", "\0", 1), chance)
+        yield f"connecting to {name}", partial(connects, socket.AF_UNIX, name.replace("@", "\0", 1), chance)
     for address, port in WISH["ports"]:
-        yield f"connecting to port {port}", lambda name=(address, port): connects(socket.AF_INET, name, chance)
+        yield f"connecting to port {port}", partial(connects, socket.AF_INET, (address, port), chance)
 
 
 WISH = json.loads(sys.argv[1])

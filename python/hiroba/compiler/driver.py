@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 NEEDS_NOTHING = ("-nostdlib", "-nodefaultlibs", "-r", "-no-libc", "--no-standard-libraries")
 SYSTEM_LIBRARIES = frozenset(("m", "pthread", "dl", "rt", "c", "util"))
 # An OpenMP program for all ranks lies at the start of the shared addresses: src/openmp/README.md.
-OPENMP_LINK = ("-Wl,-no-pie", "-Wl,--no-relax", "-Wl,-z,now", "-Wl,-Ttext-segment=0x200000000000")
+OPENMP_LINK: tuple[str, ...] = ("-Wl,-no-pie", "-Wl,--no-relax", "-Wl,-z,now", "-Wl,-Ttext-segment=0x200000000000")
 OPENMP_LIBRARIES = ("-Wl,--push-state,--no-as-needed", "-lhiroba_openmp", "-lhiroba", "-Wl,--pop-state")
 # A shared library of it lies at other shared addresses, 64 MiB for each by its name (memory/space/program.hpp), has a
 # constructor that comes first, and stays until the program ends.
@@ -170,8 +170,9 @@ def link_words(library: str, command: Command) -> list[str]:
     if not command.links or command.has(*NEEDS_NOTHING):
         return []
     if command.over_nodes:
-        shared = (*OPENMP_SHARED, f"-Wl,-Ttext-segment={place_of(command):#x}")
-        words = shared if command.has("-shared") else OPENMP_LINK
+        words = OPENMP_LINK
+        if command.has("-shared"):
+            words = (*OPENMP_SHARED, f"-Wl,-Ttext-segment={place_of(command):#x}")
         return [f"-L{library}", f"-Wl,-rpath,{library}", *words, *OPENMP_LIBRARIES]
     if is_static:
         static = libraries_in(library, ".a")
