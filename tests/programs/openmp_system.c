@@ -134,7 +134,7 @@ static void use_timers(void) {
     struct timespec wait = {0, 1000000}, left, now;
     struct timeval day;
     wrong += nanosleep(&wait, &left) != 0 || clock_gettime(CLOCK_MONOTONIC, &now) != 0;
-    wrong += gettimeofday(&day, NULL) != 0 || time(NULL) < day.tv_sec;
+    wrong += gettimeofday(&day, NULL) != 0 || time(NULL) + 1 < day.tv_sec; /* its clock is coarser */
   }
   EXPECT(wrong == 0);
 }
