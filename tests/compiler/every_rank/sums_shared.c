@@ -11,6 +11,9 @@ double a[N][N];
 double total;
 #pragma SMint shared ::[](0, 1)
 int count;
+/* Of what is right each has one lock, or one rank, that changes it. */
+#pragma SMint shared ::[](0, 1)
+double chosen, locked, whole, zero;
 
 static void columns(double* v) {
 #pragma SMint parallel for
@@ -61,11 +64,11 @@ static void by_functions(void) {
 
 static void add_right(double* to) { *to += 1; }
 static void add_chosen(int i) {
-  if (i == 0) total += 0;
+  if (i == 0) chosen += 1;
 }
 static void add_locked(double v) {
   sms_lock(6);
-  total += v;
+  locked += v;
   sms_unlock(6);
 }
 static int what_is_right(void) {
@@ -89,7 +92,7 @@ static int what_is_right(void) {
     total += x[i];
 #pragma SMint critical
     {
-      y[0] += 1;
+      whole += 1;
     }
     add_right(&y[i]);
     add_right(&a[i][1]);
@@ -97,16 +100,16 @@ static int what_is_right(void) {
     double* q = &x[i];
     add_right(q);
     add_chosen(i);
-    add_locked(0);
+    add_locked(1);
     if (i == 3) add_right(&y[3]);
     sms_lock(5);
     count++;
     sms_unlock(5);
   }
 #pragma SMint parallel for independent
-  for (int i = 0; i < N; i++) total += 0;
+  for (int i = 0; i < N; i++) zero += 0;
 #pragma SMint barrier
-  return total == 1 + 2 * N && y[0] == N + 2 && count == N;
+  return total == 1 + 2 * N && y[0] == 2 && chosen == 1 && locked == N && whole == N && count == N;
 }
 
 int main(int argc, char** argv) {
