@@ -71,6 +71,14 @@ class Rules(unittest.TestCase):
         ranks[0]["seconds"]["processor"] = 0.90
         self.assertEqual(found(ranks, []), [])
 
+    def test_rank_that_sleeps_among_others_that_compete(self) -> None:
+        """Recorded with four ranks on two processors."""
+        ranks = [rank(r, 1.44, computing=0.16, collective=1.28, queued=0.79, processor=0.2) for r in range(3)]
+        ranks.append(rank(3, 1.43, computing=1.29, collective=0.14, queued=0.27, processor=0.157))
+        for each in ranks[:3]:
+            each["waited_for"][3] = 0.92
+        self.assertEqual([rule for rule, _ in found(ranks, [])], ["slow rank"])
+
     def test_lock_whose_holders_lose_the_processor(self) -> None:
         """A lock for each bucket, on a machine with more ranks than cores; one lock for all is told there, too."""
         ranks = [rank(r, 2, computing=1, locks=0.4, queued=1.5, processor=0.5) for r in range(4)]

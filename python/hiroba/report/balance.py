@@ -49,7 +49,8 @@ def balance(report: Report) -> Balance | None:
     def computing(r: dict[str, Any]) -> float:
         seconds = float(r["seconds"]["computing"])
         had = min(seconds, float(r["seconds"]["processor"]))  # some of that it may have spent waiting
-        return had if compete else seconds
+        not_queued = seconds - float(r["seconds"]["queued"])  # a rank that sleeps by itself has a processor for less
+        return max(had, not_queued) if compete else seconds
 
     slowest = max(report.ranks, key=computing)
     total = report.total - (sum(r["seconds"]["queued"] for r in report.ranks) if compete else 0)
