@@ -1,4 +1,4 @@
-/* What OpenMP programs use of the C library and of POSIX beside memory and descriptors: a function for each row of the
+/* Uses the C library and POSIX as OpenMP programs do, beside memory and descriptors: a function for each row of the
    table in docs/openmp.md. Prints "ok", from an exit handler. With a word: without timers, whose signals meet the steps
    of option check. */
 #define _GNU_SOURCE
@@ -139,7 +139,7 @@ static void use_timers(void) {
   EXPECT(wrong == 0);
 }
 
-/* What main has got of the C library, and regions read. */
+/* Regions read what main has got of the C library. */
 static void read_results(void) {
   const time_t when = 100000;
   int wrong = 0;

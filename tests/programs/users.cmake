@@ -1,4 +1,4 @@
-# What another user of the machine can do to a job: skipped where nobody may become another user.
+# Tries what another user of the machine can do to a job; skipped where nobody may become another user.
 test_program(patient patient.c)
 add_test(NAME programs.other_users COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/other_users.py
   ${CMAKE_BINARY_DIR})

@@ -235,7 +235,7 @@ void damage(RunRecord& record, Mutator& mutator) {
   }
 }
 
-// What is made of them is a report's data, whose numbers are numbers.
+// A report's data is made of them, and its numbers are numbers.
 TEST_F(Record, DamagedRecordsAreNoneOrAreReported) {
   record_->magic = RunRecord::magic_value, record_->nranks = 2, record_->rank = 1, record_->nnodes = 1;
   for (size_t i = 0; i < 8; ++i) {

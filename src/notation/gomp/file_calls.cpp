@@ -25,6 +25,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include "notation/gomp/calls.hpp"
@@ -90,14 +91,10 @@ FILE* open_stream(const char* name, const char* mode) {
 FILE* open_command(const char* command, const char* mode) {
   if (!in_program) return popen(command, mode);
   const std::string own = here(command);
-  FILE* stream = nullptr;
-  if (words::checked) {
-    const InRuntime runtime;
-    touch_stack();
-    stream = popen(own.c_str(), mode);
-  } else {
-    stream = popen(own.c_str(), mode);
-  }
+  std::optional<InRuntime> runtime;
+  if (words::checked) runtime.emplace(), touch_stack();
+  FILE* const stream = popen(own.c_str(), mode);
+  runtime.reset();
   instance<Descriptors>().adopt(stream);
   return stream;
 }
@@ -120,21 +117,21 @@ FILE* stream_on(int descriptor, const char* mode) {
   return stream;
 }
 
-int open_pair(int* ends, int flags) {
+// open(): makes the two descriptors, and returns as pipe() does.
+template <typename Open>
+int open_two(int* ends, const Open& open) {
   if (in_program) touch(ends, 2 * sizeof *ends, true);
-  if (pipe2(ends, flags) != 0) return -1;
+  if (open() != 0) return -1;
   if (in_program)
     for (int i = 0; i < 2; ++i) ends[i] = instance<Descriptors>().adopt(ends[i]);
   return 0;
 }
+int open_pair(int* ends, int flags) {
+  return open_two(ends, [=] { return pipe2(ends, flags); });
+}
 int open_plain_pair(int* ends) { return open_pair(ends, 0); }
-
 int open_sockets(int domain, int type, int protocol, int* ends) {
-  if (in_program) touch(ends, 2 * sizeof *ends, true);
-  if (socketpair(domain, type, protocol, ends) != 0) return -1;
-  if (in_program)
-    for (int i = 0; i < 2; ++i) ends[i] = instance<Descriptors>().adopt(ends[i]);
-  return 0;
+  return open_two(ends, [=] { return socketpair(domain, type, protocol, ends); });
 }
 
 char* resolve(const char* name, char* resolved) {
@@ -179,9 +176,9 @@ void add_file_calls(std::vector<Import>& calls) {
   OPENED(memfd_create), OPENED(socket), OPENED(epoll_create1), OPENED(eventfd);
   for (const char* const name : {"fopen", "fopen64"}) take(calls, name, open_stream<fopen>);
   for (const char* const name : {"freopen", "freopen64"}) take(calls, name, open_again);
-  take(calls, "popen", open_command), take(calls, "getcwd", working_folder), take(calls, "fdopen", stream_on),
-      take(calls, "pipe", open_plain_pair), take(calls, "pipe2", open_pair);
-  take(calls, "socketpair", open_sockets), take(calls, "realpath", resolve), take(calls, "poll", wait_for_files);
+  take(calls, "popen", open_command), take(calls, "getcwd", working_folder), take(calls, "fdopen", stream_on);
+  take(calls, "pipe", open_plain_pair), take(calls, "pipe2", open_pair), take(calls, "socketpair", open_sockets),
+      take(calls, "realpath", resolve), take(calls, "poll", wait_for_files);
   TOUCHED(access), TOUCHED(chmod), TOUCHED(chown), TOUCHED(link), TOUCHED(lstat), TOUCHED(lstat64), TOUCHED(mkdir);
   TOUCHED(mkdtemp), TOUCHED(mkfifo), TOUCHED(remove), TOUCHED(rename);
   TOUCHED(rmdir), TOUCHED(statvfs), TOUCHED(statvfs64), TOUCHED(symlink);

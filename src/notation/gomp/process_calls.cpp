@@ -65,9 +65,11 @@ mode_t change_mask(mode_t mask) {
 char** own_environment = nullptr;
 char*** program_environment = nullptr;
 
-void show_environment() {
+// Returns the result of a call that has changed the environment.
+int shown(int result) {
   if (program_environment != nullptr && process_memory("environ").job().rank == 0)
     *program_environment = own_environment;
+  return result;
 }
 
 // Programs that are started get the environment from the system, which reads it.
@@ -79,8 +81,7 @@ int set_here(const char* name, const char* value, int overwrites) {
 int set_variable(const char* name, const char* value, int overwrites) {
   if (!may_change("setenv")) return -1;
   const bool kept = overwrites == 0 && std::getenv(name) != nullptr;
-  const int result = set_here(name, value, overwrites);
-  show_environment();
+  const int result = shown(set_here(name, value, overwrites));
   if (result == 0 && !kept) note(Kind::set_variable, 0, std::string_view(name), std::string_view(value));
   return result;
 }
@@ -91,25 +92,19 @@ int put_variable(char* text) {
   const size_t equals = all.find('=');
   if (equals == all.npos) note(Kind::unset_variable, 0, all);
   else note(Kind::set_variable, 0, all.substr(0, equals), all.substr(equals + 1));
-  const int result = putenv(text);
-  show_environment();
-  return result;
+  return shown(putenv(text));
 }
 
 int unset_variable(const char* name) {
   if (!may_change("unsetenv")) return -1;
   note(Kind::unset_variable, 0, std::string_view(name));
-  const int result = unsetenv(name);
-  show_environment();
-  return result;
+  return shown(unsetenv(name));
 }
 
 int clear_variables() {
   if (!may_change("clearenv")) return -1;
   note(Kind::no_variables, 0);
-  const int result = clearenv();
-  show_environment();
-  return result;
+  return shown(clearenv());
 }
 
 // The C library reads files by names that it has allocated, which must be the rank's own.

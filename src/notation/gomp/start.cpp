@@ -140,24 +140,14 @@ int serve() {
   _exit(status != 0 && (status & 0xff) == 0 ? 1 : status);
 }
 
-void run_destructors(const DynamicTable& object) {
-  uint64_t functions = 0, bytes = 0;
-  for (const ElfW(Dyn)* entry = object.entries; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
-    if (entry->d_tag == DT_FINI_ARRAY) functions = object.base + entry->d_un.d_ptr;
-    if (entry->d_tag == DT_FINI_ARRAYSZ) bytes = entry->d_un.d_val;
-  }
-  auto** const first = reinterpret_cast<void (**)()>(functions);
-  for (uint64_t i = bytes / sizeof *first; i-- > 0;) first[i]();
-}
-
 // The destructors of the executable use its variables, so they run before the job ends. Fortran's library then closes
 // the files: to flush them would wait for ever after an error in a file, which the program's thread has not left.
 void end_program() {
   instance<ExitHandlers>().run();
-  run_destructors(dynamic_table());
+  dynamic_table().run_destructors();
   instance<Libraries>().run_destructors();
   instance<Mappings>().end();
-  run_destructors(dynamic_table("libgfortran.so"));
+  dynamic_table("libgfortran.so").run_destructors();
 }
 
 // Runs after the program's own exit handlers. The stack of main is shared memory, which ends with the job, so the rest

@@ -92,8 +92,6 @@ void replace(const dl_phdr_info& object, void** slot, void* own) {
   mprotect(page, page_bytes, PROT_READ);
 }
 
-const ElfW(Dyn) * entries_of(const dl_phdr_info& object) { return table_of(object).entries; }
-
 bool is_meant(const dl_phdr_info& object, Users users) {
   const std::string_view name = object.dlpi_name;
   if (users == Users::libraries) return !name.empty();
@@ -105,7 +103,7 @@ int replace_in(dl_phdr_info* object, size_t, void* replacement) {
   const auto& [users, own] = *static_cast<const Replacement*>(replacement);
   if (!is_meant(*object, users)) return 0;
   Dynamic table;
-  read(entries_of(*object), table);
+  read(table_of(*object).entries, table);
   for (const Dynamic::Relocations& part : {table.calls, table.data})
     for (size_t i = 0; i < part.bytes / sizeof *part.first; ++i) {
       const ElfW(Rela)& place = part.first[i];
@@ -126,7 +124,8 @@ bool is_of_project(const dl_phdr_info& object) {
       std::ranges::any_of(std::initializer_list<std::string_view>{"/usr/", "/lib", "/opt/", "/nix/"},
                           [file](std::string_view folder) { return file.starts_with(folder); });
   return file.find('/') != file.npos && !is_systems && file.find("/libhiroba") == file.npos &&
-         file.find("/libgomp.so") == file.npos && !instance<Libraries>().has(object) && entries_of(object) != nullptr;
+         file.find("/libgomp.so") == file.npos && !instance<Libraries>().has(object) &&
+         table_of(object).entries != nullptr;
 }
 
 std::string_view library_that_calls(std::string_view name) {
@@ -137,7 +136,7 @@ std::string_view library_that_calls(std::string_view name) {
     auto& [name, found] = *static_cast<Look*>(argument);
     if (!is_of_project(*object)) return 0;
     Dynamic table;
-    read(entries_of(*object), table);
+    read(table_of(*object).entries, table);
     if (table.calls_one_of({name})) found = object->dlpi_name;
     return found.empty() ? 0 : 1;
   };
@@ -149,6 +148,21 @@ void replace_imports(Users users, std::span<const Import> imports) {
   Replacement replacement = {users, {}};
   for (const auto& [name, own] : imports) replacement.own.emplace(name, own);
   dl_iterate_phdr(replace_in, &replacement);
+}
+
+std::span<void*> DynamicTable::functions(ElfW(Sxword) at, ElfW(Sxword) bytes) const {
+  void** first = nullptr;
+  size_t count = 0;
+  for (const ElfW(Dyn)* entry = entries; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
+    if (entry->d_tag == at) first = reinterpret_cast<void**>(base + entry->d_un.d_ptr);
+    if (entry->d_tag == bytes) count = entry->d_un.d_val / sizeof *first;
+  }
+  return {first, first == nullptr ? 0 : count};
+}
+
+void DynamicTable::run_destructors() const {
+  const std::span<void*> destructors = functions(DT_FINI_ARRAY, DT_FINI_ARRAYSZ);
+  for (size_t i = destructors.size(); i-- > 0;) reinterpret_cast<void (*)()>(destructors[i])();
 }
 
 DynamicTable table_of(const dl_phdr_info& object) {

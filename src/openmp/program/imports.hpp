@@ -32,6 +32,9 @@ void replace_imports(Users users, std::span<const Import> imports);
 struct DynamicTable {
   const ElfW(Dyn) * entries = nullptr;  // ends with DT_NULL; null if there is none
   uint64_t base = 0;                    // where the object lies; addresses of its functions are relative to it
+  // Returns the functions of an array by the tags of its address and its bytes.
+  std::span<void*> functions(ElfW(Sxword) at, ElfW(Sxword) bytes) const;
+  void run_destructors() const;
 };
 // Returns the table of the executable, or of a library, by a part of its file's name.
 DynamicTable dynamic_table(std::string_view library = {});

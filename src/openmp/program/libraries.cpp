@@ -39,16 +39,6 @@ bool has_thread_locals(const dl_phdr_info& object) {
                      [](const ElfW(Phdr) & header) { return header.p_type == PT_TLS; });
 }
 
-std::pair<void**, size_t> functions_of(const DynamicTable& table, ElfW(Sxword) at, ElfW(Sxword) bytes) {
-  void** first = nullptr;
-  size_t count = 0;
-  for (const ElfW(Dyn)* entry = table.entries; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
-    if (entry->d_tag == at) first = reinterpret_cast<void**>(table.base + entry->d_un.d_ptr);
-    if (entry->d_tag == bytes) count = entry->d_un.d_val / sizeof *first;
-  }
-  return {first, first == nullptr ? 0 : count};
-}
-
 void do_nothing(int, char**, char**) {}
 
 }  // namespace
@@ -79,14 +69,14 @@ void Libraries::note_loaded(const void* inside) {
     return;
   }
   Library library = {object.dlpi_name, program_of(object), table_of(object), {}, has_thread_locals(object)};
-  const auto [first, count] = functions_of(library.table, DT_INIT_ARRAY, DT_INIT_ARRAYSZ);
-  auto* const page = reinterpret_cast<char*>(reinterpret_cast<uint64_t>(first) / page_bytes * page_bytes);
-  const auto bytes = static_cast<size_t>(reinterpret_cast<char*>(first + count) - page);
+  const std::span<void*> all = library.table.functions(DT_INIT_ARRAY, DT_INIT_ARRAYSZ);
+  auto* const page = reinterpret_cast<char*>(reinterpret_cast<uint64_t>(all.data()) / page_bytes * page_bytes);
+  const auto bytes = static_cast<size_t>(reinterpret_cast<char*>(all.data() + all.size()) - page);
   if (mprotect(page, bytes, PROT_READ | PROT_WRITE) != 0)
     end_job(1, "%s: the system does not let its constructors wait until its variables are shared", object.dlpi_name);
-  for (size_t i = 1; i < count; ++i) {
-    library.constructors.push_back(reinterpret_cast<Constructor>(first[i]));
-    first[i] = reinterpret_cast<void*>(do_nothing);
+  for (void*& constructor : all.subspan(1)) {
+    library.constructors.push_back(reinterpret_cast<Constructor>(constructor));
+    constructor = reinterpret_cast<void*>(do_nothing);
   }
   mprotect(page, bytes, PROT_READ);
   libraries_.push_back(std::move(library));
@@ -132,10 +122,7 @@ void Libraries::run_constructors(int argc, char** argv, char** environment) {
 }
 
 void Libraries::run_destructors() const {
-  for (size_t i = constructed_; i-- > 0;) {
-    const auto [first, count] = functions_of(libraries_[i].table, DT_FINI_ARRAY, DT_FINI_ARRAYSZ);
-    for (size_t f = count; f-- > 0;) reinterpret_cast<void (*)()>(first[f])();
-  }
+  for (size_t i = constructed_; i-- > 0;) libraries_[i].table.run_destructors();
 }
 
 bool Libraries::has(uint64_t address) const {

@@ -1,7 +1,6 @@
 // The thread-local variables of the program, and of the libraries of its own that it is linked with, in the thread that
-// runs its main. Regions read them by their addresses
-// (copyin, copyprivate), which hold in that process only; the other ranks keep a copy of them at the same addresses: in
-// their first thread, which runs no code of the program then.
+// runs its main. Regions read them by their addresses (copyin, copyprivate), which hold in that process only; the other
+// ranks keep a copy of them at the same addresses: in their first thread, which runs no code of the program then.
 //
 // Owner: Regions. For the thread that begins regions, and one thread of each other rank.
 #pragma once

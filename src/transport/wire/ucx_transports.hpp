@@ -1,4 +1,4 @@
-// Which of its transports UCX may use between the processes of one machine, in transport ucx and in an MPI on UCX.
+// Chooses the transports that UCX may use between the processes of one machine, in transport ucx and in an MPI on UCX.
 //
 // sysv never: its segments have mode 660, so that the user's group can look into them. tcp only where it is needed: to
 // its port anybody on the machine may connect, and UCX's own protocol knows no authentication. posix, which takes their

@@ -11,7 +11,7 @@ double a[N][N];
 double total;
 #pragma SMint shared ::[](0, 1)
 int count;
-/* Of what is right each has one lock, or one rank, that changes it. */
+/* In the loops that are right one lock, or one rank, changes each of these. */
 #pragma SMint shared ::[](0, 1)
 double chosen, locked, whole, zero;
 
