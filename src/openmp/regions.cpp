@@ -36,6 +36,7 @@ void begin_interval() {
 // A thread that enters a barrier flushes at once: another one may wait, by flushes, for what it has written, and come
 // to the barrier only then.
 void publish_at_barrier(Memory& memory) {
+  instance<Singles>().pass_at_barrier();
   if (!words::program_flushes) return;
   const InRuntime runtime;
   memory.consistency().release_to(0);

@@ -440,10 +440,42 @@ static void late_single(void) {
   expect("a sum that a late single begins", sum, n * (n - 1) / 2);
 }
 
+/* The same on a page that other ranks write most, round after round, and so may become the home of. It is a race, with
+   which threads of one process are wrong now and then. */
+static void often_single(void) {
+  if (getenv("HIROBA_JOB") == NULL) return;
+  static struct {
+    double sum, work[511];
+  } page __attribute__((aligned(4096)));
+  int errors = 0;
+  for (int round = 0; round < 20; ++round) {
+#pragma omp parallel
+    {
+#pragma omp for
+      for (int i = 0; i < 511; ++i)
+        if (i > 511 / omp_get_num_threads()) page.work[i] = i + round;
+      for (int turn = 0; turn < 100; ++turn) {
+#pragma omp single nowait
+        page.sum = 0;
+        double mine = 0;
+#pragma omp for nowait
+        for (int i = 0; i < n; ++i) mine += i;
+#pragma omp atomic
+        page.sum += mine;
+#pragma omp barrier
+#pragma omp atomic
+        errors += page.sum != n * (n - 1) / 2;
+#pragma omp barrier
+      }
+    }
+  }
+  expect("sums that single begins, many times", errors, 0);
+}
+
 int main(void) {
   for (int round = 0; round < 2; ++round) {
     chains(), cancellation(), reductions(), barrier_before_loop(), sizes_of_chunks(), settings(), locks_of_tasks(),
-        threadprivate(), memory_of_tasks(), files(), plain_beside_atomic(), late_single();
+        threadprivate(), memory_of_tasks(), files(), plain_beside_atomic(), late_single(), often_single();
   }
   if (!wrong) puts("ok");
   return wrong;

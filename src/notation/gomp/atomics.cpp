@@ -24,6 +24,7 @@ class Ordered {
  public:
   Ordered(const volatile void* object, unsigned bytes, bool writes, int order)
       : object_(const_cast<const void*>(object)), order_(order) {
+    instance<Singles>().pass();
     if (words::checked) words::note_atomic(object_, bytes, writes);
     if (order != __ATOMIC_RELAXED && releases(order)) words::release(object_);
   }
@@ -57,6 +58,9 @@ inline void look(const volatile void* object) {
   else if (++now.count == most) give_up_core();
 }
 
+// Returns true if all threads reach the object by instructions, and nothing is to be done before.
+inline bool is_direct() { return words::are_instructions() && member.single == 0; }
+
 // Each operation has a function for objects that all threads reach by instructions, which keeps no registers, and one
 // of the same name with `_ordered` for the others.
 template <typename T>
@@ -70,7 +74,7 @@ template <typename T>
 template <typename T>
 T load(const volatile void* object, int order) {
   look(object);
-  if (!words::are_instructions()) return load_ordered<T>(object, order);
+  if (!is_direct()) return load_ordered<T>(object, order);
   return __atomic_load_n(static_cast<const volatile T*>(object), __ATOMIC_SEQ_CST);
 }
 
@@ -90,7 +94,7 @@ template <typename T, typename Here, typename Change>
 // Performs `change` on the object, which `here` does by an instruction; returns the old value.
 template <typename T, typename Here, typename Change>
 T update(volatile void* object, int order, const Here& here, const Change& change) {
-  if (!words::are_instructions()) return update_ordered<T>(object, order, here, change);
+  if (!is_direct()) return update_ordered<T>(object, order, here, change);
   return here(static_cast<T*>(const_cast<void*>(object)));
 }
 
@@ -122,7 +126,7 @@ template <typename T>
 
 template <typename T>
 bool compare_exchange(volatile void* object, void* expected, T desired, int order) {
-  if (!words::are_instructions()) return compare_exchange_ordered<T>(object, expected, desired, order);
+  if (!is_direct()) return compare_exchange_ordered<T>(object, expected, desired, order);
   T old;
   std::memcpy(&old, expected, sizeof old);
   return __atomic_compare_exchange_n(static_cast<volatile T*>(object), &old, desired, false, __ATOMIC_SEQ_CST,

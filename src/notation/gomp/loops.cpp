@@ -50,6 +50,7 @@ Loop make_loop(const Bounds& b, const Schedule& s, bool ordered) {
 
 // All threads of a team begin the same loops, so all come here for a barrier if there has been none for long.
 void begin(const Loop& loop) {
+  instance<Singles>().pass();
   if (member.shares == Queues::slots) instance<Regions>().barrier();
   member.loop = loop;
   member.loop.slot = member.shares++;
@@ -308,6 +309,7 @@ EXPORT unsigned GOMP_sections_next() {
 }
 EXPORT unsigned GOMP_sections_start(unsigned count) {
   if (!SPANS) return HIROBA_REAL(GOMP_sections_start)(count);
+  instance<Singles>().pass();
   member.sections = count, member.section = static_cast<unsigned>(member.thread);
   return GOMP_sections_next();
 }

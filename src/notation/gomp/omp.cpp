@@ -21,8 +21,15 @@ Regions& regions() { return instance<Regions>(); }
 
 }  // namespace
 
-EXPORT int omp_get_thread_num() { return member.spans ? member.thread : HIROBA_REAL(omp_get_thread_num)(); }
-EXPORT int omp_get_num_threads() { return member.spans ? member.threads : HIROBA_REAL(omp_get_num_threads)(); }
+// A static loop begins by these two.
+EXPORT int omp_get_thread_num() {
+  instance<Singles>().pass();
+  return member.spans ? member.thread : HIROBA_REAL(omp_get_thread_num)();
+}
+EXPORT int omp_get_num_threads() {
+  instance<Singles>().pass();
+  return member.spans ? member.threads : HIROBA_REAL(omp_get_num_threads)();
+}
 EXPORT int omp_get_max_threads() {
   const int here = HIROBA_REAL(omp_get_max_threads)();
   // A program may allocate for as many threads within a region, too, and index by omp_get_thread_num(). So the rank's
@@ -98,6 +105,7 @@ uint64_t this_owner() {
 }
 
 int take(NestLock* lock, bool waits) {
+  instance<Singles>().pass();
   const uint64_t owner = this_owner();
   if (words::load(&lock->owner) == owner) return ++lock->count;
   if (waits) words::lock(&lock->lock);
@@ -112,6 +120,7 @@ EXPORT void omp_init_lock(uint32_t* lock) { *lock = 0; }
 EXPORT void omp_destroy_lock(uint32_t*) {}
 EXPORT void omp_set_lock(uint32_t* lock) {
   const RecordedCall recorded;
+  instance<Singles>().pass();
   words::lock(lock);
 }
 EXPORT void omp_unset_lock(uint32_t* lock) {

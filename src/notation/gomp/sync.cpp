@@ -118,6 +118,7 @@ EXPORT void GOMP_single_copy_end(void* data) {
 EXPORT void GOMP_critical_start() {
   if (!regions().started()) return HIROBA_REAL(GOMP_critical_start)();
   const RecordedCall recorded;
+  instance<Singles>().pass();
   words::lock(&regions().locks().critical);
 }
 EXPORT void GOMP_critical_end() {
@@ -129,6 +130,7 @@ EXPORT void GOMP_critical_end() {
 EXPORT void GOMP_critical_name_start(void** name) {
   if (!regions().started()) return HIROBA_REAL(GOMP_critical_name_start)(name);
   const RecordedCall recorded;
+  instance<Singles>().pass();
   words::lock(reinterpret_cast<uint32_t*>(name));
 }
 EXPORT void GOMP_critical_name_end(void** name) {
@@ -139,6 +141,7 @@ EXPORT void GOMP_critical_name_end(void** name) {
 EXPORT void GOMP_atomic_start() {
   if (!regions().started()) return HIROBA_REAL(GOMP_atomic_start)();
   const RecordedCall recorded;
+  instance<Singles>().pass();
   words::lock(&regions().locks().atomic);
 }
 EXPORT void GOMP_atomic_end() {

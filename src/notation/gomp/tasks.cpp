@@ -63,6 +63,7 @@ void make_taskloop(Tasks::Request request, unsigned flags, uint64_t wanted, cons
 }
 
 Tasks::Request request(TaskFunction function, void* data, void (*copy)(void*, void*), long bytes, long alignment) {
+  instance<Singles>().pass();
   Tasks::Request out;
   out.function = function, out.data = data, out.copy = copy;
   out.bytes = static_cast<size_t>(bytes), out.alignment = static_cast<size_t>(alignment);

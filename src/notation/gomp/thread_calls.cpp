@@ -100,6 +100,7 @@ int got(pthread_mutex_t* mutex) {
 int lock_mutex(pthread_mutex_t* mutex) {
   if (!is_shared(mutex)) return pthread_mutex_lock(mutex);
   if (const int result = lock_again(mutex, EDEADLK); result >= 0) return result;
+  instance<Singles>().pass();
   words::lock(lock_of(mutex));
   return got(mutex);
 }

@@ -150,6 +150,15 @@ void replace_imports(Users users, std::span<const Import> imports) {
   dl_iterate_phdr(replace_in, &replacement);
 }
 
+std::vector<std::string_view> DynamicTable::needed() const {
+  Dynamic table;
+  read(entries, table);
+  std::vector<std::string_view> names;
+  for (const ElfW(Dyn)* entry = entries; entry != nullptr && entry->d_tag != DT_NULL; ++entry)
+    if (entry->d_tag == DT_NEEDED) names.emplace_back(table.names + entry->d_un.d_val);
+  return names;
+}
+
 std::span<void*> DynamicTable::functions(ElfW(Sxword) at, ElfW(Sxword) bytes) const {
   void** first = nullptr;
   size_t count = 0;

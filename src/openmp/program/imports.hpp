@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace hiroba::openmp {
 
@@ -35,6 +36,8 @@ struct DynamicTable {
   // Returns the functions of an array by the tags of its address and its bytes.
   std::span<void*> functions(ElfW(Sxword) at, ElfW(Sxword) bytes) const;
   void run_destructors() const;
+  // Returns the names of the libraries that it is linked with.
+  std::vector<std::string_view> needed() const;
 };
 // Returns the table of the executable, or of a library, by a part of its file's name.
 DynamicTable dynamic_table(std::string_view library = {});

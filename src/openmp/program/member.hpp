@@ -34,6 +34,9 @@ struct Member {
   int local = 0, locals = 1;  // the same within the rank
   uint64_t shares = 0;        // shared loops and sections since the last barrier; the same in all threads
   uint64_t singles = 0;       // likewise
+  uint64_t single = 0;        // the latest one, while others may need what it writes, or this thread (singles.hpp)
+  bool executes_single = false;
+  const void* single_place = nullptr;
   uint64_t barriers = 0;
   bool has_loop = false;  // the region is a loop, which may have a barrier before it
   Loop loop;

@@ -6,7 +6,9 @@
 
 #include "base/log.hpp"
 #include "openmp/program/imports.hpp"
+#include "openmp/program/libraries.hpp"
 #include "openmp/program/runtime.hpp"
+#include "process/process.hpp"
 
 namespace hiroba::openmp {
 
@@ -31,11 +33,24 @@ Addresses table_of_calls(const dl_phdr_info& object) {
 
 }  // namespace
 
+// The program, and each library, come before those that they are linked with. Those that others have loaded, as
+// transports are, main does not know.
+bool PlainLibraries::Search::finds(const dl_phdr_info& object) {
+  const std::string_view file = object.dlpi_name;
+  const bool is_program = file.empty();
+  const bool is_linked = std::ranges::find(names, file.substr(file.rfind('/') + 1)) != names.end();
+  const bool is_found = is_linked && is_of_project(object);
+  if (is_program || is_found || (is_linked && instance<Libraries>().has(object)))
+    for (const std::string_view name : table_of(object).needed()) names.push_back(name.substr(name.rfind('/') + 1));
+  return is_found;
+}
+
 bool PlainLibraries::Part::has_changed() const { return std::memcmp(begin, before.data(), before.size()) != 0; }
 
-int PlainLibraries::add(dl_phdr_info* object, size_t, void* libraries) {
+int PlainLibraries::add(dl_phdr_info* object, size_t, void* argument) {
   constexpr uint64_t most = 1 << 20;
-  if (!is_of_project(*object)) return 0;
+  auto& search = *static_cast<Search*>(argument);
+  if (!search.finds(*object)) return 0;
   const Program program = program_of(*object);
   const Addresses calls = table_of_calls(*object);
   const uint64_t end = std::min(program.end, program.data + most);
@@ -47,11 +62,14 @@ int PlainLibraries::add(dl_phdr_info* object, size_t, void* libraries) {
   };
   add(program.data, divides ? calls.begin : end);
   if (divides) add(calls.end, end);
-  static_cast<std::vector<Library>*>(libraries)->push_back(std::move(library));
+  search.found.push_back(std::move(library));
   return 0;
 }
 
-void PlainLibraries::begin() { dl_iterate_phdr(add, &libraries_); }
+void PlainLibraries::begin() {
+  Search search = {libraries_, {}};
+  dl_iterate_phdr(add, &search);
+}
 
 void PlainLibraries::look() {
   if (libraries_.empty() || !std::has_single_bit(++regions_)) return;

@@ -1,5 +1,6 @@
-// Shared libraries of the project that hirobacc -fopenmp-nodes has not linked: their variables are each rank's own, so
-// what main changes there its regions do not see in other ranks. That is told, once for each library.
+// Shared libraries of the project that the program is linked with, but not by hirobacc -fopenmp-nodes: their variables
+// are each rank's own, so what main changes there its regions do not see in other ranks. That is told, once for each
+// library.
 //
 // Owner: the process (instance<PlainLibraries>). For the first thread of rank 0.
 #pragma once
@@ -7,6 +8,7 @@
 #include <link.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hiroba::openmp {
@@ -28,7 +30,12 @@ class PlainLibraries {
     std::string file;
     std::vector<Part> parts;
   };
-  static int add(dl_phdr_info* object, size_t, void* libraries);
+  struct Search {
+    std::vector<Library>& found;
+    std::vector<std::string_view> names;  // that the program is linked with, itself or by libraries of the project
+    bool finds(const dl_phdr_info& object);
+  };
+  static int add(dl_phdr_info* object, size_t, void* search);
 
   std::vector<Library> libraries_;  // of which nothing has been told
   uint64_t regions_ = 0;
