@@ -454,7 +454,7 @@ static void often_single(void) {
 #pragma omp for
       for (int i = 0; i < 511; ++i)
         if (i > 511 / omp_get_num_threads()) page.work[i] = i + round;
-      for (int turn = 0; turn < 100; ++turn) {
+      for (int turn = 0; turn < 30; ++turn) {
 #pragma omp single nowait
         page.sum = 0;
         double mine = 0;
