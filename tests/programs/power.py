@@ -23,6 +23,13 @@ RANGE = 262143328850
 NAMES = r"[^\n]*"
 
 
+def count(path: Path, energy: int) -> None:
+    """A counter's value, which others read at any time: so the file is never empty."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT)
+    os.pwrite(descriptor, f"{energy}\n".ljust(20, "\n").encode(), 0)
+    os.close(descriptor)
+
+
 class Machine:
     """One package of some watts, whose counter wraps around soon, and its memory."""
 
@@ -46,9 +53,7 @@ class Machine:
         for zone, watts in self.watts.items():
             energy = (RANGE - 30_000_000 + int(seconds * watts * 1e6)) % (RANGE + 1)
             path = self.root / "class" / "powercap" / zone / "energy_uj"
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT)
-            os.pwrite(descriptor, f"{energy}\n".ljust(20, "\n").encode(), 0)
-            os.close(descriptor)
+            count(path, energy)
 
     def run(self) -> None:
         while self.on:
@@ -207,8 +212,8 @@ class Power(unittest.TestCase):
             self.assertIn("not readable", out)
             self.assertFalse(any(row.known for row in table.rows))
             path.rmdir()
-            path.write_text("5000000\n")
-            going_back = threading.Timer(1.5, lambda: path.write_text("4000000\n"))
+            count(path, 5_000_000)
+            going_back = threading.Timer(1.5, count, (path, 4_000_000))
             going_back.start()
             table, out = self.table(machine, [PROGRAMS / "power", "regions", 1.5], "-n", 1, "--power-idle", 1)
             going_back.join()
