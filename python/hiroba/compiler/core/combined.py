@@ -359,7 +359,22 @@ def depends_on_itself(change: Node, body: Node) -> bool:
     if made is None:
         return False
     names = re.compile(rf"(?<![\w.])(?<!->){re.escape(squeezed(made[0]))}(?!\w)")
-    return is_sum(change, *made) or any(names.search(squeezed(guard.condition)) for guard in guards_of(change, body))
+    guarded = any(names.search(squeezed(guard.condition)) for guard in guards_of(change, body))
+    return guarded or is_sum(change, *made) or is_sum_of_copy(change, body, names)
+
+
+def is_sum_of_copy(change: Node, body: Node, names: re.Pattern[str]) -> bool:
+    """Returns true for `double y = x; y += a[i]; x = y`, and false for `int before = x; x = 1; f(); x = before`."""
+    value = change.child_by_field_name("right")
+    if value is None:
+        return False
+    locals_ = {name: first for name, first in declared_names(body).items() if first is not None}
+    copies: set[str] = set()
+    while more := {name for name, first in locals_.items() if name not in copies
+                   and (names.search(squeezed(first)) or copies & identifiers(first))}:  # fmt: skip
+        copies |= more
+    is_plain = bare(value).type == "identifier"
+    return bool(identifiers(value) & (copies & assigned_names(body) if is_plain else copies))
 
 
 def guards_of(node: Node, body: Node) -> list[Guard]:
