@@ -78,31 +78,43 @@ T load(const volatile void* object, int order) {
   return __atomic_load_n(static_cast<const volatile T*>(object), __ATOMIC_SEQ_CST);
 }
 
-template <typename T, typename Here, typename Change>
-[[gnu::noinline]] T update_ordered(volatile void* object, int order, const Here& here, const Change& change) {
+template <typename T, typename Here, typename Far>
+[[gnu::noinline]] T update_ordered(volatile void* object, int order, const Here& here, const Far& far) {
   const Ordered ordered(object, sizeof(T), true, order);
   void* const at = const_cast<void*>(object);
-  if (!words::is_far(at)) return here(static_cast<T*>(at));
-  for (uint64_t seen = words::load_far(at, sizeof(T));;) {
+  return words::is_far(at) ? far(at) : here(static_cast<T*>(at));
+}
+
+// Performs the operation: `here` by an instruction, or `far` at the home of the object. Both return the old value.
+template <typename T, typename Here, typename Far>
+T update(volatile void* object, int order, const Here& here, const Far& far) {
+  if (!is_direct()) return update_ordered<T>(object, order, here, far);
+  return here(static_cast<T*>(const_cast<void*>(object)));
+}
+
+// Changes the far object to `change` of its value.
+template <typename T, typename Change>
+T change_far(void* object, const Change& change) {
+  for (uint64_t seen = words::load_far(object, sizeof(T));;) {
     const T next = change(static_cast<T>(seen));
-    const uint64_t old = words::swap_far(at, sizeof(T), seen, next);
+    const uint64_t old = words::swap_far(object, sizeof(T), seen, next);
     if (old == seen) return static_cast<T>(old);
     seen = old;
   }
 }
 
-// Performs `change` on the object, which `here` does by an instruction; returns the old value.
-template <typename T, typename Here, typename Change>
-T update(volatile void* object, int order, const Here& here, const Change& change) {
-  if (!is_direct()) return update_ordered<T>(object, order, here, change);
-  return here(static_cast<T*>(const_cast<void*>(object)));
+// What every home can do itself is one message, and succeeds, however many others change the object.
+template <typename T>
+T add_far(void* object, T value) {
+  if constexpr (sizeof(T) >= 4) return static_cast<T>(words::add_far(object, sizeof(T), value));
+  else return change_far<T>(object, [value](T old) { return static_cast<T>(old + value); });
 }
 
 template <typename T>
 T exchange(volatile void* object, T value, int order) {
   return update<T>(
       object, order, [value](T* at) { return __atomic_exchange_n(at, value, __ATOMIC_SEQ_CST); },
-      [value](T) { return value; });
+      [value](void* at) { return change_far<T>(at, [value](T) { return value; }); });
 }
 
 template <typename T>
@@ -148,16 +160,18 @@ using namespace hiroba::openmp;
   EXPORT type hiroba_atomic_##name parameters
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a type cannot be in parentheses.
-#define FETCH(n, type, name, next)                                                                       \
+#define FETCH(n, type, name, next, far)                                                                  \
   ATOMIC(type, fetch_##name##_##n, (volatile void* object, type value, int order)) {                     \
     return update<type>(                                                                                 \
         object, order, [value](type* at) { return __atomic_fetch_##name(at, value, __ATOMIC_SEQ_CST); }, \
-        [value](type old) { return static_cast<type>(next); });                                          \
+        [value](void* at) { return far; });                                                              \
   }                                                                                                      \
   ATOMIC(type, name##_fetch_##n, (volatile void* object, type value, int order)) {                       \
     const type old = hiroba_atomic_fetch_##name##_##n(object, value, order);                             \
     return static_cast<type>(next);                                                                      \
   }
+#define CHANGE(n, type, name, next) \
+  FETCH(n, type, name, next, change_far<type>(at, [value](type old) { return static_cast<type>(next); }))
 // NOLINTEND(bugprone-macro-parentheses)
 
 #define ATOMICS(n, type)                                                                                            \
@@ -170,12 +184,12 @@ using namespace hiroba::openmp;
          (volatile void* object, void* expected, type desired, bool /*weak*/, int order, int /*failure*/)) {        \
     return compare_exchange<type>(object, expected, desired, order);                                                \
   }                                                                                                                 \
-  FETCH(n, type, add, old + value)                                                                                  \
-  FETCH(n, type, sub, old - value)                                                                                  \
-  FETCH(n, type, and, old& value)                                                                                   \
-  FETCH(n, type, or, old | value)                                                                                   \
-  FETCH(n, type, xor, old ^ value)                                                                                  \
-  FETCH(n, type, nand, ~(old & value))
+  FETCH(n, type, add, old + value, add_far<type>(at, value))                                                        \
+  FETCH(n, type, sub, old - value, add_far<type>(at, static_cast<type>(-value)))                                    \
+  CHANGE(n, type, and, old& value)                                                                                  \
+  CHANGE(n, type, or, old | value)                                                                                  \
+  CHANGE(n, type, xor, old ^ value)                                                                                 \
+  CHANGE(n, type, nand, ~(old & value))
 
 ATOMICS(1, uint8_t)
 ATOMICS(2, uint16_t)

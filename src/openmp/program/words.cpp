@@ -61,6 +61,8 @@ uint64_t load_far(const void* object, unsigned bytes) {
   return add_to_word(within.word, 4, 0) >> within.shift & within.mask;
 }
 
+uint64_t add_far(void* object, unsigned bytes, uint64_t value) { return add_to_word(object, bytes, value); }
+
 uint64_t swap_far(void* object, unsigned bytes, uint64_t expected, uint64_t desired) {
   if (bytes >= 4) return swap_word(object, bytes, expected, desired);
   const Within within(object, bytes);

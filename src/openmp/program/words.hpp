@@ -69,9 +69,10 @@ bool is_past_view(const void* object);
 inline bool is_far(const void* object) { return !are_instructions() && is_past_view(object); }
 // Option check: the program accesses the object by an atomic operation.
 void note_atomic(const void* object, unsigned bytes, bool writes);
-// For objects of 1, 2, 4, 8 bytes that are far. swap_far() returns the old value; the object has the new one if that is
-// `expected`.
+// For objects of 1, 2, 4, 8 bytes that are far. All return the old value; after swap_far() the object has the new one
+// if that is `expected`.
 uint64_t load_far(const void* object, unsigned bytes);
+uint64_t add_far(void* object, unsigned bytes, uint64_t value);  // 4 or 8 bytes
 uint64_t swap_far(void* object, unsigned bytes, uint64_t expected, uint64_t desired);
 
 template <typename T>
