@@ -147,6 +147,25 @@ void pass_exceptions() {
   }
 }
 
+// A locale with facets of the program's own has no name.
+struct Points : std::numpunct<char> {
+  char do_thousands_sep() const override { return '.'; }
+  std::string do_grouping() const override { return "\3"; }
+};
+
+void group_digits() {
+  const std::locale before = std::locale::global(std::locale(std::locale(), new Points));
+  int wrong = 0;
+#pragma omp parallel for schedule(static, 1) reduction(+ : wrong)
+  for (int i = 0; i < 12; ++i) {
+    std::ostringstream text;
+    text << 1234567;
+    wrong += text.str() != "1.234.567";
+  }
+  std::locale::global(before);
+  expect(wrong == 0, "a facet of the program's own");
+}
+
 void use_file_systems() {
   namespace fs = std::filesystem;
   char name[] = "/tmp/openmp-XXXXXX";
@@ -185,5 +204,6 @@ int main(int argc, char**) {
   keep_states_of_streams(argc == 1);
   pass_exceptions();
   use_file_systems();
+  group_digits();
   last.emplace();
 }

@@ -4,12 +4,17 @@
 #include <fcntl.h>
 #include <locale.h>
 #include <omp.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -207,6 +212,49 @@ static void use_descriptors(void) {
   EXPECT(wrong == 0 && close(ends[0]) == 0 && close(ends[1]) == 0 && close(file) == 0 && unlink(name) == 0);
 }
 
+/* Waits for descriptors of main, and moves bytes between them. */
+static void use_several_descriptors(void) {
+  int descriptor = -1, ends[2], wrong = 0;
+  char* const name = strdup(new_file(&descriptor));
+  int sockets[2];
+  char text[200] = {0};
+  const int copy = memfd_create("copy", 0), set = epoll_create1(0);
+  FILE* const temporary = tmpfile();
+  EXPECT(pipe(ends) == 0 && write(ends[1], "x", 1) == 1 && socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) == 0);
+  EXPECT(write(descriptor, "0123456789", 10) == 10 && fputs("abc", temporary) >= 0 && fflush(temporary) == 0);
+  struct epoll_event added = {.events = EPOLLIN};
+  EXPECT(epoll_ctl(set, EPOLL_CTL_ADD, ends[0], &added) == 0);
+#pragma omp parallel for ordered schedule(static, 1) reduction(+ : wrong)
+  for (int i = 0; i < 8; ++i) {
+    struct pollfd files[2] = {{ends[0], POLLIN, 0}, {ends[1], POLLOUT, 0}};
+    struct epoll_event happened;
+    struct timeval limit = {1, 0};
+    fd_set reads, writes;
+    char byte[4] = {0};
+    off_t at = 2;
+    FD_ZERO(&reads);
+    FD_ZERO(&writes);
+    FD_SET(ends[0], &reads);
+    FD_SET(ends[1], &writes);
+    FD_SET(sockets[0], &reads);
+    wrong += poll(files, 2, 1000) != 2 || files[0].revents != POLLIN || files[1].revents != POLLOUT;
+    wrong += epoll_wait(set, &happened, 1, 1000) != 1;
+#pragma omp ordered
+    {
+      wrong += select(sockets[1] + 1, &reads, &writes, NULL, &limit) != 2 || FD_ISSET(sockets[0], &reads);
+      wrong += send(sockets[0], "y", 1, 0) != 1 || recv(sockets[1], byte, 1, 0) != 1 || byte[0] != 'y';
+      wrong += sendfile(copy, descriptor, &at, 3) != 3 || at != 5;
+      wrong += pread(fileno(temporary), byte, 3, 0) != 3 || strcmp(byte, "abc") != 0;
+      wrong += dprintf(copy, "-%d\n", i) != 3;
+    }
+  }
+  EXPECT(wrong == 0 && pread(copy, text, sizeof text, 0) == 48 && strncmp(text, "234-0\n234-1\n", 12) == 0);
+  EXPECT(close(set) == 0 && close(copy) == 0 && fclose(temporary) == 0 && close(sockets[0]) == 0);
+  EXPECT(close(sockets[1]) == 0 && close(ends[0]) == 0 && close(ends[1]) == 0 && close(descriptor) == 0);
+  EXPECT(unlink(name) == 0);
+  free(name);
+}
+
 static void expect_text(const char* name, const char* expected) {
   char text[400] = {0};
   FILE* const file = fopen(name, "r");
@@ -308,6 +356,7 @@ static void change_the_process(void) {
 int main(void) {
   name_files_elsewhere();
   use_descriptors();
+  use_several_descriptors();
   print_in_order();
   change_the_process();
   map_memory();

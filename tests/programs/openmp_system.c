@@ -140,7 +140,9 @@ static void use_timers(void) {
 }
 
 /* Regions read what main has got of the C library. */
-static void read_results(void) {
+static void read_results(char** environment) {
+  int others = 0;
+  for (char** entry = environment; *entry != NULL; ++entry) others += strncmp(*entry, "HIROBA_", 7) != 0;
   const time_t when = 100000;
   int wrong = 0;
   EXPECT(setenv("OPENMP_SYSTEM_WORD", "hello", 1) == 0 && setenv("TZ", "Asia/Tokyo", 1) == 0);
@@ -161,9 +163,14 @@ static void read_results(void) {
     wrong += strftime(zone, sizeof zone, "%Z", &own) == 0 || strcmp(zone, "JST") != 0;
   }
   EXPECT(wrong == 0);
-  char** entry = environ;
-  while (*entry != NULL && strcmp(*entry, "OPENMP_SYSTEM_WORD=hello") != 0) ++entry;
-  EXPECT(*entry != NULL);
+#pragma omp parallel reduction(+ : wrong)
+  {
+    int first = 0, own = 0;
+    for (char** entry = environ; *entry != NULL; ++entry) own += strcmp(*entry, "OPENMP_SYSTEM_WORD=hello") == 0;
+    for (char** entry = environment; *entry != NULL; ++entry) first += strncmp(*entry, "HIROBA_", 7) != 0;
+    wrong += own != 1 || first != others;
+  }
+  EXPECT(wrong == 0);
 }
 
 static void use_memory(void) {
@@ -238,7 +245,7 @@ static void end_with_a_region(void) {
   end_one();
 }
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv, char** environment) {
   (void)argv;
   atexit(end_with_a_region);
 #pragma omp parallel
@@ -249,7 +256,7 @@ int main(int argc, char** argv) {
   read_directories();
   lock_files();
   if (argc == 1) use_timers();
-  read_results();
+  read_results(environment);
   use_memory();
   start_programs();
   return 0;

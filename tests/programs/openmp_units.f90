@@ -3,6 +3,7 @@ program units
   implicit none
   integer :: i, unit, n, square, total
   character(60) :: line, expected
+  logical :: is_open
   open (newunit=unit, status='scratch')
   write (unit, '(a)') 'head'
   write (unit, '(a)', advance='no') 'part '
@@ -58,6 +59,30 @@ program units
     total = total + n
   end do
   if (total /= 36) stop 'units of threads'
+
+  ! main has not opened this unit, but written to it.
+  write (77, '(a)') 'head'
+  !$omp parallel do ordered schedule(static, 1)
+  do i = 1, 6
+    !$omp ordered
+    write (77, '(i0)') i
+    flush (77)
+    !$omp end ordered
+  end do
+  rewind (77)
+  read (77, '(a)') line
+  do i = 1, 6
+    read (77, *) n
+    if (line /= 'head' .or. n /= i) stop 'a unit that main has not opened'
+  end do
+  close (77, status='delete')
+  total = 0
+  !$omp parallel do private(is_open) reduction(+ : total)
+  do i = 1, 8
+    inquire (unit=78, opened=is_open)
+    if (is_open) total = total + 1
+  end do
+  if (total /= 0) stop 'a unit that nobody has opened'
   print '(a)', 'ok'
 
 contains

@@ -15,9 +15,13 @@ namespace hiroba::openmp {
 void add_mapping_calls(std::vector<Import>& calls);
 void add_file_calls(std::vector<Import>& calls);
 void add_descriptor_calls(std::vector<Import>& calls);
+void add_several_file_calls(std::vector<Import>& calls);
 void add_process_calls(std::vector<Import>& calls);
-// Before variables are shared.
+// Before variables are shared; and after that.
 void keep_own_environment();
+void show_environment();
+// Returns the text in memory of the program; the same address for the same text.
+char* shared_text(const char* text);
 void add_fortran_calls(std::vector<Import>& calls);
 void add_thread_calls(std::vector<Import>& calls);
 void add_library_calls(std::vector<Import>& calls);

@@ -1,8 +1,13 @@
 // Calls of the program on descriptors, which may be of another rank.
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <sys/timerfd.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -39,6 +44,12 @@ struct Lent<Result(int, Parameters...)> {
     if (file.failed()) return static_cast<Result>(-1);
     if (!in_program) return function(descriptor, arguments...);
     return call_touched<Result, int, Parameters...>(function, file.here(), arguments...);
+  }
+  // The same for a function that returns another descriptor.
+  template <auto* function>
+  static Result opened(int descriptor, Parameters... arguments) {
+    const Result result = touched<function>(descriptor, arguments...);
+    return in_program ? instance<Descriptors>().adopt(result) : result;
   }
 };
 template <typename Result, typename... Parameters>
@@ -119,13 +130,22 @@ int close_file(int descriptor) {
 
 #define LENT(name) take(calls, #name, Lent<decltype(::name)>::call<::name>)
 #define LENT_AND_TOUCHED(name) take(calls, #name, Lent<decltype(::name)>::touched<::name>)
+#define LENT_AND_OPENED(name) take(calls, #name, Lent<decltype(::name)>::opened<::name>)
 
 void add_descriptor_calls(std::vector<Import>& calls) {
   LENT(read), LENT(write), LENT(pread), LENT(pread64), LENT(pwrite), LENT(pwrite64), LENT(readv), LENT(writev);
   LENT(preadv), LENT(pwritev), LENT(lseek), LENT(lseek64), LENT(fsync), LENT(fdatasync), LENT(ftruncate);
   LENT(ftruncate64), LENT(isatty), LENT(fchmod), LENT(posix_fallocate), LENT(flock);
   LENT_AND_TOUCHED(fstat), LENT_AND_TOUCHED(fstat64), LENT_AND_TOUCHED(fstatat), LENT_AND_TOUCHED(unlinkat);
-  LENT_AND_TOUCHED(mkdirat), LENT_AND_TOUCHED(faccessat);
+  LENT_AND_TOUCHED(mkdirat), LENT_AND_TOUCHED(faccessat), LENT_AND_TOUCHED(readlinkat), LENT_AND_TOUCHED(utimensat);
+  LENT_AND_TOUCHED(futimens), LENT_AND_TOUCHED(fchmodat), LENT_AND_TOUCHED(fchownat), LENT_AND_TOUCHED(fstatfs);
+  LENT_AND_TOUCHED(fstatfs64), LENT_AND_TOUCHED(fstatvfs), LENT_AND_TOUCHED(fstatvfs64), LENT(fallocate);
+  LENT(fallocate64), LENT(posix_fallocate64), LENT(posix_fadvise), LENT(posix_fadvise64), LENT(readahead);
+  LENT(fchown), LENT(syncfs), LENT(preadv2), LENT(pwritev2), LENT(preadv64), LENT(pwritev64);
+  LENT(recv), LENT(recvfrom), LENT(recvmsg), LENT(send), LENT(sendto), LENT(sendmsg), LENT(shutdown), LENT(listen);
+  LENT_AND_TOUCHED(bind), LENT_AND_TOUCHED(connect), LENT_AND_TOUCHED(getsockname), LENT_AND_TOUCHED(getpeername);
+  LENT_AND_TOUCHED(getsockopt), LENT_AND_TOUCHED(setsockopt), LENT_AND_OPENED(accept), LENT_AND_OPENED(accept4);
+  LENT_AND_TOUCHED(timerfd_settime), LENT_AND_TOUCHED(timerfd_gettime), LENT_AND_TOUCHED(inotify_add_watch);
   for (const char* const name : {"lockf", "lockf64"}) take(calls, name, lock_part);
   take(calls, "__read_chk", read_checked), take(calls, "__pread_chk", pread_checked);
   take(calls, "fcntl", control), take(calls, "fcntl64", control), take(calls, "ioctl", control_device);

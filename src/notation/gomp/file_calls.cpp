@@ -2,18 +2,18 @@
 // may be shared, and is brought before. What they open gets a number of this rank.
 #include <dirent.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
-#include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/sysinfo.h>
 #include <sys/time.h>
+#include <sys/timerfd.h>
 #include <sys/times.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -157,9 +157,11 @@ char* working_folder(char* to, size_t bytes) {
   return strdup(found);
 }
 
-int wait_for_files(pollfd* files, nfds_t count, int limit) {
-  if (in_program) touch(files, count * sizeof *files, true);
-  return poll(files, count, limit);
+template <FILE* (*function)()>
+FILE* open_temporary() {
+  FILE* const stream = function();
+  if (in_program) instance<Descriptors>().adopt(stream);
+  return stream;
 }
 
 }  // namespace
@@ -173,12 +175,14 @@ void add_file_calls(std::vector<Import>& calls) {
   for (const char* const name : {"openat", "openat64", "__openat_2", "__openat64_2"})
     take(calls, name, Touched<decltype(open_in)>::opened<open_in>);
   OPENED(creat), OPENED(creat64), OPENED(mkstemp), OPENED(mkstemp64), OPENED(mkostemp), OPENED(shm_open);
-  OPENED(memfd_create), OPENED(socket), OPENED(epoll_create1), OPENED(eventfd);
+  OPENED(memfd_create), OPENED(socket), OPENED(epoll_create), OPENED(epoll_create1), OPENED(eventfd);
+  OPENED(timerfd_create), OPENED(inotify_init), OPENED(inotify_init1), OPENED(mkstemps), OPENED(mkostemps);
   for (const char* const name : {"fopen", "fopen64"}) take(calls, name, open_stream<fopen>);
   for (const char* const name : {"freopen", "freopen64"}) take(calls, name, open_again);
   take(calls, "popen", open_command), take(calls, "getcwd", working_folder), take(calls, "fdopen", stream_on);
-  take(calls, "pipe", open_plain_pair), take(calls, "pipe2", open_pair), take(calls, "socketpair", open_sockets),
-      take(calls, "realpath", resolve), take(calls, "poll", wait_for_files);
+  take(calls, "pipe", open_plain_pair), take(calls, "pipe2", open_pair), take(calls, "socketpair", open_sockets);
+  take(calls, "tmpfile", open_temporary<tmpfile>), take(calls, "tmpfile64", open_temporary<tmpfile64>);
+  take(calls, "realpath", resolve);
   TOUCHED(access), TOUCHED(chmod), TOUCHED(chown), TOUCHED(link), TOUCHED(lstat), TOUCHED(lstat64), TOUCHED(mkdir);
   TOUCHED(mkdtemp), TOUCHED(mkfifo), TOUCHED(remove), TOUCHED(rename);
   TOUCHED(rmdir), TOUCHED(statvfs), TOUCHED(statvfs64), TOUCHED(symlink);
@@ -186,7 +190,7 @@ void add_file_calls(std::vector<Import>& calls) {
   take(calls, "readlink", Touched<decltype(read_link)>::call<read_link>);
   for (const char* const name : {"stat", "stat64"}) take(calls, name, Touched<decltype(look_at)>::call<look_at>);
   TOUCHED(clock_nanosleep), TOUCHED(getentropy), TOUCHED(gethostname), TOUCHED(getrandom);
-  TOUCHED(nanosleep), TOUCHED(select), TOUCHED(sysinfo), TOUCHED(times), TOUCHED(uname), TOUCHED(utimes);
+  TOUCHED(nanosleep), TOUCHED(sysinfo), TOUCHED(times), TOUCHED(uname), TOUCHED(utimes);
 }
 
 }  // namespace hiroba::openmp

@@ -72,6 +72,13 @@ bool is_here(const Statement& statement) {
           statement.file, statement.line, statement.unit, owner, does);
 }
 
+// A unit that main has not opened is a file of its number, which the statement opens.
+void open_by_number(const Statement& statement) {
+  const int unit = statement.unit;
+  if (in_program && !in_region() && !is_standard(unit) && !is_internal(unit) && units().owner(unit) < 0)
+    units().open(unit, true);
+}
+
 // The statement by which this thread writes to a unit of rank 0.
 struct Elsewhere {
   int unit = 0;  // of rank 0; 0: none
@@ -113,6 +120,7 @@ void end_elsewhere(Statement* statement) {
 void write(Statement* statement) {
   if (!is_here(*statement)) begin_elsewhere(statement);
   else if (in_region()) instance<RegionOutput>().write_given();
+  else open_by_number(*statement);
   LIBRARY(st_write)(statement);
 }
 
@@ -140,6 +148,23 @@ void close_unit(Statement* statement) {
   if (in_program) units().close(unit);
 }
 
+void read(Statement* statement) {
+  if (!is_here(*statement)) refuse(*statement, "reads");
+  open_by_number(*statement);
+  LIBRARY(st_read)(statement);
+}
+
+// INQUIRE by a file's name has unit 0. What no rank has opened, none knows.
+void inquire(Statement* statement) {
+  if (!is_here(*statement) && units().owner(statement->unit) >= 0) refuse(*statement, "asks about");
+  LIBRARY(st_inquire)(statement);
+}
+
+// What another rank writes to a unit of rank 0 comes there in order, so a flush has nothing to do.
+void flush(Statement* statement) {
+  if (is_here(*statement) || units().owner(statement->unit) < 0) LIBRARY(st_flush)(statement);
+}
+
 #define ONLY_HERE(name, does)                                \
   take(                                                      \
       calls, "_gfortran_" #name, +[](Statement* statement) { \
@@ -153,7 +178,8 @@ void add_fortran_calls(std::vector<Import>& calls) {
   if (library("_gfortran_st_write") == nullptr) return;
   take(calls, "_gfortran_st_write", write), take(calls, "_gfortran_st_write_done", write_done);
   take(calls, "_gfortran_st_open", open_unit), take(calls, "_gfortran_st_close", close_unit);
-  ONLY_HERE(st_read, "reads");
+  take(calls, "_gfortran_st_read", read), take(calls, "_gfortran_st_inquire", inquire);
+  take(calls, "_gfortran_st_flush", flush);
   ONLY_HERE(st_rewind, "rewinds");
   ONLY_HERE(st_backspace, "goes back in");
   ONLY_HERE(st_endfile, "ends");

@@ -49,12 +49,25 @@ void* open_here(const char* name, int flags, const void* caller) {
   return handle;
 }
 
+bool is_open(const char* name) {
+  const InRuntime runtime;
+  void* const handle = name == nullptr ? nullptr : dlopen(name, RTLD_NOW | RTLD_NOLOAD);
+  if (handle == nullptr) return false;
+  dlclose(handle);
+  return true;
+}
+
 void* open_library(const char* name, int flags) {
   if (!in_program) return dlopen(name, flags);
+  const bool was_open = name == nullptr || is_open(name);
   void* const handle = open_here(name, flags, __builtin_return_address(0));
   Libraries& libraries = instance<Libraries>();
   link_map* map = nullptr;
-  if (handle == nullptr || !libraries.have_new() || dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0) return handle;
+  if (handle == nullptr || dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0) return handle;
+  if (!libraries.have_new()) {
+    if (!was_open) instance<ProcessState>().note(ProcessState::Kind::opened_alone, 0, map->l_name);
+    return handle;
+  }
   if (!instance<Regions>().may_span())
     end_job(1,
             "dlopen() of %s, a library of the program, in a parallel region or in a thread of the program's own: all "

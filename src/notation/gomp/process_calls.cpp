@@ -67,8 +67,7 @@ char*** program_environment = nullptr;
 
 // Returns the result of a call that has changed the environment.
 int shown(int result) {
-  if (program_environment != nullptr && process_memory("environ").job().rank == 0)
-    *program_environment = own_environment;
+  show_environment();
   return result;
 }
 
@@ -117,16 +116,7 @@ char* set_locale_here(int category, const char* name) {
     result = std::setlocale(category, name);
   }
   if (result == nullptr) return nullptr;
-  static auto& results = *new std::map<std::string, char*>;  // in the program's memory
-  static std::mutex lock;
-  const std::lock_guard guard(lock);
-  const InRuntime runtime;
-  const auto [found, fresh] = results.try_emplace(result);
-  if (fresh) {
-    const InProgram program;
-    found->second = strdup(result);
-  }
-  return found->second;
+  return shared_text(result);
 }
 
 char* set_locale(int category, const char* name) {
@@ -136,9 +126,11 @@ char* set_locale(int category, const char* name) {
   return result;
 }
 
+// A locale with facets of the program's own has no name, by which others could make it, but lies in shared memory.
 std::locale set_locale_of_cxx(const std::locale& wanted) {
   const auto name = wanted.name();
   if (name != "*") note(Kind::locale_of_cxx, 0, std::string_view(name));
+  else note(Kind::facets_of_cxx, 0, std::string_view(reinterpret_cast<const char*>(&wanted), sizeof wanted));
   return std::locale::global(wanted);
 }
 
@@ -220,6 +212,22 @@ void keep_own_environment() {
   std::vector<Import> own;
   for (const char* const name : {"environ", "_environ", "__environ"}) own.push_back({name, &own_environment});
   replace_imports(Users::libraries, own);
+}
+
+// Other ranks read the list, too.
+void show_environment() {
+  if (program_environment == nullptr || process_memory("environ").job().rank != 0) return;
+  static char** shown_before = nullptr;
+  size_t count = 0;
+  while (own_environment != nullptr && own_environment[count] != nullptr) ++count;
+  char** const list = [count] {
+    const InProgram program;
+    std::free(shown_before);
+    return static_cast<char**>(std::malloc((count + 1) * sizeof(char*)));
+  }();
+  for (size_t i = 0; i < count; ++i) list[i] = shared_text(own_environment[i]);
+  list[count] = nullptr;
+  *program_environment = shown_before = list;
 }
 
 void add_process_calls(std::vector<Import>& calls) {

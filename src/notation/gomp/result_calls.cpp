@@ -54,22 +54,25 @@ char* write_time(const Time* when) {
   return strcpy(static_cast<char*>(memory_of<function>(most)), text);
 }
 
-// A variable keeps its address until it gets another value.
 char* variable(const char* name) {
   if (!in_program) return getenv(name);
   const InRuntime runtime;
   const char* const value = getenv(name);
-  if (value == nullptr) return nullptr;
-  static std::map<std::string, char*>& known = *new std::map<std::string, char*>;
-  static std::mutex lock;
-  const std::lock_guard guard(lock);
-  char*& copy = known[name];
-  if (copy != nullptr && strcmp(copy, value) == 0) return copy;
-  const InProgram program;
-  return copy = strdup(value);
+  return value == nullptr ? nullptr : shared_text(value);
 }
 
 }  // namespace
+
+char* shared_text(const char* text) {
+  static std::map<std::string, char*>& known = *new std::map<std::string, char*>;
+  static std::mutex lock;
+  const InRuntime runtime;
+  const std::lock_guard guard(lock);
+  char*& copy = known[text];
+  if (copy != nullptr && strcmp(copy, text) == 0) return copy;  // the program may have changed it
+  const InProgram program;
+  return copy = strdup(text);
+}
 
 void add_result_calls(std::vector<Import>& calls) {
   take(calls, "localtime", divide_time<localtime>), take(calls, "gmtime", divide_time<gmtime>);

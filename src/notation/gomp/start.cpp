@@ -115,6 +115,7 @@ std::vector<Import> program_calls() {
   add_mapping_calls(calls);
   add_file_calls(calls);
   add_descriptor_calls(calls);
+  add_several_file_calls(calls);
   add_process_calls(calls);
   add_fortran_calls(calls);
   add_thread_calls(calls);
@@ -176,8 +177,6 @@ void leave(int status, void*) {
       reinterpret_cast<void*>(static_cast<intptr_t>(status)));
 }
 
-int program_main(int argc, char** argv, char** environment) { return start.main(argc, argv, environment); }
-
 char** shared_words(int argc, char** argv) {
   const InProgram program;
   char** const out = static_cast<char**>(std::malloc(sizeof(char*) * static_cast<size_t>(argc + 1)));
@@ -187,6 +186,12 @@ char** shared_words(int argc, char** argv) {
   }
   out[argc] = nullptr;
   return out;
+}
+
+int program_main(int argc, char** argv, char** environment) {
+  int count = 0;
+  while (environment[count] != nullptr) ++count;
+  return start.main(argc, argv, shared_words(count, environment));
 }
 
 void run_program(void*) {
@@ -248,6 +253,7 @@ EXPORT int __libc_start_main(Main main, int argc, char** argv, void (*init)(), v
   on_exit(leave, nullptr);
   if (memory.job().rank != 0) end_rank(serve());
   instance<PlainLibraries>().begin();
+  show_environment();
   start.argv = shared_words(argc, argv);
   instance<Regions>().stacks().call_on(0, run_program, nullptr);
   __builtin_unreachable();

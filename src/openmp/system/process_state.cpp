@@ -6,14 +6,18 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <clocale>
 #include <cstdlib>
 #include <cstring>
 #include <locale>
+#include <string>
 #include <utility>
 
 #include "base/log.hpp"
+#include "base/tables/phrases.hpp"
+#include "base/text.hpp"
 #include "openmp/program/runtime.hpp"
 #include "openmp/system/descriptors.hpp"
 #include "process/process.hpp"
@@ -70,6 +74,47 @@ void ProcessState::make(const Change* first) const {
   for (const Change* change = first; change != nullptr; change = change->next) make_one(*change);
 }
 
+namespace {
+
+// What std::locale points to in libstdc++ (locale::_Impl).
+struct Facets {
+  int references;
+  const void** facets;
+  size_t count;
+  const void** caches;
+  char** names;
+};
+
+// Counts and caches of a locale are changed by the C++ library, which knows nothing of ranks: so each rank has a copy
+// of the list of facets, which itself is never freed.
+void use_facets(const Facets& shared) {
+  const InRuntime runtime;
+  constexpr int categories = 12;
+  constexpr int forever = 1 << 30;
+  auto* const own = new Facets{forever, new const void*[shared.count], shared.count, new const void* [shared.count] {},
+                               new char* [categories] {}};
+  std::copy_n(shared.facets, shared.count, own->facets);
+  alignas(std::locale) std::byte locale[sizeof own];
+  static_assert(sizeof own == sizeof(std::locale));
+  std::memcpy(locale, &own, sizeof own);
+  std::locale::global(*reinterpret_cast<const std::locale*>(locale));
+}
+
+// A call of a function that is only there in rank 0 is an access to an address that nothing is at here.
+void name_in_message(const char* library) {
+  const InRuntime runtime;
+  static std::string message;
+  message = format(
+      ", and may be in another rank alone: functions and variables of %s, which main has opened by dlopen() (link it "
+      "by "
+      "hirobacc -fopenmp-nodes -fPIC -shared, then all ranks open it), what libraries allocate, and threads that the "
+      "program starts by itself, or mmap() with MAP_STACK",
+      library);
+  phrases().stray = message.c_str();
+}
+
+}  // namespace
+
 void ProcessState::make_one(const Change& change) const {
   const char *const first = change.text(0), *const second = change.text(1);
   const std::string_view bytes(first, change.bytes[0]);
@@ -87,6 +132,13 @@ void ProcessState::make_one(const Change& change) const {
       made = std::setlocale(LC_ALL, first) != nullptr;
       if (made) std::locale::global(std::locale(first));
       break;
+    case Kind::facets_of_cxx: {
+      const Facets* shared = nullptr;
+      std::memcpy(&shared, first, sizeof shared);
+      use_facets(*shared);
+      break;
+    }
+    case Kind::opened_alone: name_in_message(first); break;
     case Kind::time_zone: tzset(); break;
     case Kind::signal: {
       struct sigaction action;

@@ -25,6 +25,8 @@ class ProcessState {
     no_variables,
     locale,
     locale_of_cxx,
+    facets_of_cxx,
+    opened_alone,  // a library, by dlopen()
     time_zone,
     signal,
     limit,
