@@ -106,6 +106,25 @@ class LibrariesTest(OpenMPTest):
         self.assertEqual(status, 1, output)
         self.assertIn("which dlopen() has opened, copies a threadprivate variable of main", output)
 
+    @unittest.skipUnless(shutil.which("gcc"), "needs gcc")
+    def test_a_plain_plugin_that_a_region_calls(self) -> None:
+        text = """
+#include <dlfcn.h>
+int main(int c, char** v) {
+  int (*function)(int) = (int (*)(int))dlsym(dlopen(v[1], RTLD_NOW), "twice");
+  int sum = 0;
+#pragma omp parallel for reduction(+ : sum)
+  for (int i = 0; i < 8; ++i) sum += c > 2 ? function(i) : 2 * i;
+  return sum == function(28) ? 0 : 3;
+}
+"""
+        plugin = self.plain_library("twice", "int twice(int x) { return 2 * x; }", "gcc")
+        program = self.build("calls_plain_plugin", text, "-fopenmp-nodes")
+        self.assertEqual(self.run_job("-n", "2", "--nodes", "2", program, plugin), (0, ""))
+        status, output = self.run_job("-n", "2", "--nodes", "2", program, plugin, "in_region")
+        self.assertNotEqual(status, 0, output)
+        self.assertIn("libtwice.so, which main has opened by dlopen() (link it by hirobacc", output)
+
     def test_two_libraries_at_one_address(self) -> None:
         place = "-Wl,-Ttext-segment=0x200200000000"
         first, second = self.library("libfirst.so", place), self.library("libsecond.so", place)
