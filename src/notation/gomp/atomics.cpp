@@ -103,7 +103,7 @@ T change_far(void* object, const Change& change) {
   }
 }
 
-// What every home can do itself is one message, and succeeds, however many others change the object.
+// Every home can add: this is one message, and succeeds, however many others change the object.
 template <typename T>
 T add_far(void* object, T value) {
   if constexpr (sizeof(T) >= 4) return static_cast<T>(words::add_far(object, sizeof(T), value));

@@ -15,7 +15,6 @@ namespace hiroba::openmp {
 void add_mapping_calls(std::vector<Import>& calls);
 void add_file_calls(std::vector<Import>& calls);
 void add_descriptor_calls(std::vector<Import>& calls);
-void add_several_file_calls(std::vector<Import>& calls);
 void add_process_calls(std::vector<Import>& calls);
 // Before variables are shared; and after that.
 void keep_own_environment();

@@ -160,7 +160,7 @@ void inquire(Statement* statement) {
   LIBRARY(st_inquire)(statement);
 }
 
-// What another rank writes to a unit of rank 0 comes there in order, so a flush has nothing to do.
+// A flush has nothing to do for a unit of rank 0, to which all that others write comes in order.
 void flush(Statement* statement) {
   if (is_here(*statement) || units().owner(statement->unit) < 0) LIBRARY(st_flush)(statement);
 }

@@ -115,7 +115,6 @@ std::vector<Import> program_calls() {
   add_mapping_calls(calls);
   add_file_calls(calls);
   add_descriptor_calls(calls);
-  add_several_file_calls(calls);
   add_process_calls(calls);
   add_fortran_calls(calls);
   add_thread_calls(calls);

@@ -76,7 +76,7 @@ void ProcessState::make(const Change* first) const {
 
 namespace {
 
-// What std::locale points to in libstdc++ (locale::_Impl).
+// A std::locale of libstdc++ points to this (locale::_Impl).
 struct Facets {
   int references;
   const void** facets;
