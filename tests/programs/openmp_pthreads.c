@@ -116,10 +116,26 @@ static void start_threads(void) {
   EXPECT(count == 24);
 }
 
+/* Each thread has a value of its own by a key of main. */
+static void use_keys(void) {
+  pthread_key_t key;
+  int wrong = 0;
+  EXPECT(pthread_key_create(&key, NULL) == 0);
+#pragma omp parallel reduction(+ : wrong)
+  {
+    int own = 0;
+    wrong += pthread_setspecific(key, &own) != 0;
+#pragma omp barrier
+    wrong += pthread_getspecific(key) != &own;
+  }
+  EXPECT(wrong == 0 && pthread_key_delete(key) == 0);
+}
+
 int main(void) {
   exclude();
   wait_for_each_other();
   start_threads();
+  use_keys();
   puts("ok");
   return 0;
 }

@@ -192,6 +192,20 @@ void seed_48(long value) {
   srand48(value);
 }
 
+// A key is a number of the process, which others take, too: above those that libraries may have there.
+int make_key(pthread_key_t* key, void (*end)(void*)) {
+  if (!in_program) return pthread_key_create(key, end);
+  const int result = ProcessState::make_key(ProcessState::least_key, end, *key);
+  if (result == 0)
+    note(Kind::key, static_cast<int>(*key), std::string_view(reinterpret_cast<const char*>(&end), sizeof end));
+  return result;
+}
+
+int delete_key(pthread_key_t key) {
+  note(Kind::no_key, static_cast<int>(key));
+  return pthread_key_delete(key);
+}
+
 // atexit(), and the destructor of a variable that is static in a function.
 int add_exit_handler(void (*function)(void*), void* argument, void* object) {
   if (!in_program || process_memory("atexit").job().rank == 0) return __cxa_atexit(function, argument, object);
@@ -242,6 +256,7 @@ void add_process_calls(std::vector<Import>& calls) {
   for (const char* const name : {"getrlimit", "getrlimit64"}) take(calls, name, get_limit);
   take(calls, "getrusage", get_usage);
   for (const char* const name : {"srand", "srandom"}) take(calls, name, seed);
+  take(calls, "pthread_key_create", make_key), take(calls, "pthread_key_delete", delete_key);
   take(calls, "srand48", seed_48), take(calls, "__cxa_atexit", add_exit_handler);
 }
 

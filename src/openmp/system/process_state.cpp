@@ -14,6 +14,7 @@
 #include <locale>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/log.hpp"
 #include "base/tables/phrases.hpp"
@@ -55,6 +56,15 @@ void ProcessState::note(Kind kind, int number, std::string_view first, std::stri
   const std::lock_guard guard(lock_);
   (last_ == nullptr ? first_ : last_->next) = made;
   last_ = made;
+}
+
+int ProcessState::make_key(pthread_key_t least, void (*end)(void*), pthread_key_t& key) {
+  const InRuntime runtime;
+  std::vector<pthread_key_t> lower;
+  int result = 0;
+  while ((result = pthread_key_create(&key, end)) == 0 && key < least) lower.push_back(key);
+  for (const pthread_key_t other : lower) pthread_key_delete(other);
+  return result;
 }
 
 const ProcessState::Change* ProcessState::give() {
@@ -155,6 +165,17 @@ void ProcessState::make_one(const Change& change) const {
     case Kind::niceness: static_cast<void>(nice(change.number)); break;
     case Kind::seed: srandom(seed); break;
     case Kind::seed_48: srand48(static_cast<long>(seed)); break;
+    case Kind::key: {
+      void (*end)(void*) = nullptr;
+      std::memcpy(&end, first, sizeof end);
+      const auto wanted = static_cast<pthread_key_t>(change.number);
+      pthread_key_t key = 0;
+      if (make_key(wanted, end, key) != 0 || key != wanted)
+        end_job(1, "key %d, which main has got of pthread_key_create(), is another one's here: use thread_local",
+                change.number);
+      break;
+    }
+    case Kind::no_key: pthread_key_delete(static_cast<pthread_key_t>(change.number)); break;
     case Kind::standard: instance<Descriptors>().take_standard(change.number); break;
   }
   if (!made)

@@ -6,6 +6,8 @@
 // that starts regions, or serves them.
 #pragma once
 
+#include <pthread.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -33,6 +35,8 @@ class ProcessState {
     niceness,
     seed,
     seed_48,
+    key,  // of variables of threads
+    no_key,
     standard
   };
   struct Change {  // in shared memory, followed by two texts, each with its 0
@@ -49,6 +53,9 @@ class ProcessState {
   // Returns true if this rank may make a change; else it has told why, and set errno.
   bool may_change(const char* call) const;
   void note(Kind kind, int number, std::string_view first = {}, std::string_view second = {});
+  static constexpr pthread_key_t least_key = 20;  // the C library allocates memory for those from 32 on
+  // Makes a key of this number, or a greater one; returns what pthread_key_create() returns.
+  static int make_key(pthread_key_t least, void (*end)(void*), pthread_key_t& key);
   void standard_has_changed(int descriptor) { note(Kind::standard, descriptor); }
 
   // Rank 0: returns the changes since the last call, for the others.
