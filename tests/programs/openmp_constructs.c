@@ -132,6 +132,53 @@ static void cancellation(void) {
   expect("a region after a cancelled one", regions, omp_get_max_threads());
 }
 
+/* A taskgroup and a loop with reductions of tasks in it are cancelled together, by a task of either. */
+static void cancelled_taskgroup_has_a_loop_that_reduces_tasks(void) {
+  int ran = 0, counted = 0, after = 0;
+#pragma omp parallel
+#pragma omp taskgroup
+  {
+#pragma omp task
+    {
+#pragma omp cancel taskgroup
+    }
+#pragma omp taskwait
+#pragma omp for reduction(task, + : counted)
+    for (int i = 0; i < 64; ++i) {
+      counted += 1;
+#pragma omp task in_reduction(+ : counted)
+      {
+        counted += 1;
+#pragma omp atomic
+        ran += 1;
+      }
+    }
+  }
+  expect("tasks of a loop in a cancelled taskgroup", ran, 0);
+  expect("the loop's own sum", counted, 64);
+  counted = 0;
+#pragma omp parallel
+#pragma omp taskgroup
+  {
+#pragma omp for schedule(static) reduction(task, + : counted)
+    for (int i = 0; i < 64; ++i) {
+      counted += 1;
+#pragma omp task in_reduction(+ : counted)
+      {
+#pragma omp cancel taskgroup
+        counted += 1;
+      }
+    }
+#pragma omp task shared(after)
+    {
+#pragma omp atomic
+      after += 1;
+    }
+  }
+  expect("the sum of a loop whose tasks cancel", counted, 64);
+  expect("tasks after a loop whose tasks cancel", after, 0);
+}
+
 /* ---- reductions of tasks ---- */
 static void reductions(void) {
   long loop = 0, group = 0, region = 0, product = 3, outer = 0, inner = 0, turns = 0;
@@ -474,8 +521,9 @@ static void often_single(void) {
 
 int main(void) {
   for (int round = 0; round < 2; ++round) {
-    chains(), cancellation(), reductions(), barrier_before_loop(), sizes_of_chunks(), settings(), locks_of_tasks(),
-        threadprivate(), memory_of_tasks(), files(), plain_beside_atomic(), late_single(), often_single();
+    chains(), cancellation(), cancelled_taskgroup_has_a_loop_that_reduces_tasks(), reductions(), barrier_before_loop();
+    sizes_of_chunks(), settings(), locks_of_tasks(), threadprivate(), memory_of_tasks(), files();
+    plain_beside_atomic(), late_single(), often_single();
   }
   if (!wrong) puts("ok");
   return wrong;
