@@ -4,6 +4,7 @@ if(NOT TARGET hiroba_openmp_shared)
 endif()
 find_program(GFORTRAN gfortran)
 set(openmp_programs "openmp:openmp.c:cc" "openmp_constructs:openmp_constructs.c:cc"
+  "openmp_cancellation:openmp_cancellation.c:cc"
   "openmp_streams:openmp_streams.cpp:g++" "openmp_regions:openmp_regions.c:cc" "openmp_tasks:openmp_tasks.cpp:g++"
   "openmp_task_settings:openmp_task_settings.cpp:g++" "openmp_waits:openmp_waits.c:cc"
   "openmp_cxx:openmp_cxx.cpp:g++" "openmp_posix:openmp_posix.c:cc"
@@ -33,7 +34,7 @@ foreach(line "one_node 2 1 1" "threads 2 1 2" "two_nodes 2 2 1" "three_nodes 3 3
     "ucx 2 2 2 TRANSPORT=ucx" "chaos 3 3 1 CHAOS=5" "small_cache 2 2 1 CACHE=1M")
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words name ranks nodes threads)
-  foreach(program openmp openmp_constructs openmp_streams openmp_fortran)
+  foreach(program openmp openmp_constructs openmp_cancellation openmp_streams openmp_fortran)
     if(program STREQUAL openmp_fortran AND NOT GFORTRAN)
       continue()
     endif()
@@ -101,8 +102,8 @@ foreach(line "openmp_posix" "openmp_units" "openmp_system without_timers" "openm
   endif()
 endforeach()
 # Without hirobarun they are OpenMP programs.
-foreach(line "openmp word" "openmp_constructs" "openmp_streams" "openmp_fortran" "openmp_tasks 7"
-    "openmp_task_settings" "openmp_waits" "openmp_cxx" "openmp_posix"
+foreach(line "openmp word" "openmp_constructs" "openmp_cancellation" "openmp_streams" "openmp_fortran"
+    "openmp_tasks 7" "openmp_task_settings" "openmp_waits" "openmp_cxx" "openmp_posix"
     "openmp_pthreads" "openmp_units" "openmp_system" "openmp_cxx20" "openmp_values")
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words program)

@@ -1,6 +1,5 @@
-/* An OpenMP program without anything of Hiroba: constructs by which threads of all ranks wait for each other, leave
- * work, add up what tasks compute, or ask about their team. Prints the parts that are wrong, and "ok". Needs
- * OMP_CANCELLATION=true. */
+/* An OpenMP program without anything of Hiroba: constructs by which threads of all ranks wait for each other, add up
+ * what tasks compute, or ask about their team. Prints the parts that are wrong, and "ok". */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,71 +64,6 @@ static long sum_of_chain(int kind) {
 static void chains(void) {
   for (int kind = 0; kind < 3; ++kind)
     expect("loops with depend(sink)", (double)sum_of_chain(kind), n * 1000.0 + rows * columns);
-}
-
-/* ---- cancellation ---- */
-static void cancellation(void) {
-  expect("OMP_CANCELLATION", omp_get_cancellation(), 1);
-  int found = -1, after = 0, done = 0;
-#pragma omp parallel
-  {
-#pragma omp for schedule(dynamic)
-    for (int i = 0; i < 10000; ++i) {
-      if (i == 17) {
-#pragma omp atomic write
-        found = i;
-#pragma omp cancel for
-      }
-#pragma omp cancellation point for
-#pragma omp atomic
-      done += 1;
-    }
-#pragma omp for
-    for (int i = 0; i < n; ++i) {
-#pragma omp atomic
-      after += 1;
-    }
-  }
-  expect("a loop that is cancelled", found == 17 && done < 10000, 1);
-  expect("a loop after it", after, n);
-  int reached = 0;
-#pragma omp parallel
-  {
-    if (omp_get_thread_num() == omp_get_num_threads() - 1) {
-#pragma omp cancel parallel
-    }
-#pragma omp barrier
-#pragma omp atomic
-    reached += 1;
-  }
-  expect("a region that is cancelled", reached, 0);
-  int sections = 0;
-#pragma omp parallel
-  {
-#pragma omp sections
-    {
-#pragma omp section
-      {
-#pragma omp cancel sections
-#pragma omp atomic
-        sections += 1;
-      }
-#pragma omp section
-      {
-#pragma omp cancellation point sections
-      }
-    }
-#pragma omp barrier
-  }
-  expect("sections that are cancelled", sections, 0);
-  int regions = 0;
-#pragma omp parallel
-  {
-#pragma omp barrier
-#pragma omp atomic
-    regions += 1;
-  }
-  expect("a region after a cancelled one", regions, omp_get_max_threads());
 }
 
 /* ---- reductions of tasks ---- */
@@ -474,8 +408,8 @@ static void often_single(void) {
 
 int main(void) {
   for (int round = 0; round < 2; ++round) {
-    chains(), cancellation(), reductions(), barrier_before_loop(), sizes_of_chunks(), settings(), locks_of_tasks(),
-        threadprivate(), memory_of_tasks(), files(), plain_beside_atomic(), late_single(), often_single();
+    chains(), reductions(), barrier_before_loop(), sizes_of_chunks(), settings(), locks_of_tasks(), threadprivate();
+    memory_of_tasks(), files(), plain_beside_atomic(), late_single(), often_single();
   }
   if (!wrong) puts("ok");
   return wrong;

@@ -58,6 +58,24 @@ uintptr_t bytes_of_part(uintptr_t* data, uintptr_t address) {
   return bytes;
 }
 
+// A loop with reductions of tasks has a taskgroup of its own, but for OpenMP its tasks are of the taskgroup around it:
+// one that was cancelled cancels the loop's, and a task of the loop that cancels cancels both.
+void begin_group_of_construct() {
+  const bool is_cancelled = HIROBA_REAL(GOMP_cancellation_point)(cancels_taskgroup);
+  GOMP_taskgroup_start();
+  if (is_cancelled) HIROBA_REAL(GOMP_cancel)(cancels_taskgroup, true);
+}
+
+void end_group_of_construct() {
+  bool is_cancelled = false;
+  if (instance<Regions>().cancellation().on()) {
+    GOMP_taskwait();  // a task that still waits may cancel
+    is_cancelled = HIROBA_REAL(GOMP_cancellation_point)(cancels_taskgroup);
+  }
+  GOMP_taskgroup_end();
+  if (is_cancelled) HIROBA_REAL(GOMP_cancel)(cancels_taskgroup, true);
+}
+
 }  // namespace
 
 void begin_reductions(uintptr_t* data) {
@@ -69,7 +87,7 @@ void begin_reductions(uintptr_t* data) {
     first[number++] = d[alignment];
     bytes += d[bytes_of_thread] * static_cast<uintptr_t>(member.threads) + d[alignment];
   }
-  GOMP_taskgroup_start();
+  begin_group_of_construct();
   instance<Regions>().tasks().group_reduces();
   HIROBA_REAL(GOMP_taskgroup_reduction_register)(data);
   void* at = shared_memory[constructs] = instance<Regions>().team_memory(bytes);
@@ -121,7 +139,7 @@ EXPORT void GOMP_task_reduction_remap(size_t count, size_t originals, void** poi
 
 EXPORT void GOMP_workshare_task_reduction_unregister(bool cancelled) {
   if (!member.spans) return HIROBA_REAL(GOMP_workshare_task_reduction_unregister)(cancelled);
-  GOMP_taskgroup_end();
+  end_group_of_construct();
   uintptr_t* const data = shared_data[--constructs];
   for_each(data, [](uintptr_t* d) { d[parts] = 0; });  // the memory is the team's
   HIROBA_REAL(GOMP_taskgroup_reduction_unregister)(data);

@@ -21,6 +21,7 @@ void GOMP_parallel(GompFunction, void*, unsigned, unsigned);
 void GOMP_barrier();
 bool GOMP_barrier_cancel();
 bool GOMP_cancel(int, bool);
+bool GOMP_cancellation_point(int);
 void GOMP_task(void (*)(void*), void*, void (*)(void*, void*), long, long, bool, unsigned, void**, int, void*);
 void GOMP_taskwait();
 void GOMP_taskgroup_start();
@@ -59,6 +60,6 @@ namespace hiroba::openmp {
 inline const void* code_of(GompFunction function) { return reinterpret_cast<const char*>(function) + 1; }
 
 // GOMP_cancel() and GOMP_cancellation_point() name constructs so.
-constexpr int cancels_parallel = 1, cancels_loop = 2, cancels_sections = 4;
+constexpr int cancels_parallel = 1, cancels_loop = 2, cancels_sections = 4, cancels_taskgroup = 8;
 
 }  // namespace hiroba::openmp
