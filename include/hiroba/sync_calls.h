@@ -28,6 +28,14 @@
 
 #ifdef __cplusplus
 
+/* The output of `hirobacc -E` may be compiled as a source again, which includes this file a second time; so these
+ * functions have other names there. */
+#ifdef HIROBA_PREPROCESSED
+#define hiroba_same hiroba_same_before
+#define hiroba_sync_val hiroba_sync_val_before
+#define hiroba_sync_bool hiroba_sync_bool_before
+#endif
+
 template <typename T>
 struct hiroba_same {
   typedef T type;
@@ -51,7 +59,7 @@ inline bool hiroba_sync_bool(volatile T* object, typename hiroba_same<T>::type e
 
 #else
 
-typedef int hiroba_sync_calls; /* ISO C has no empty files */
+struct hiroba_sync_calls; /* ISO C has no empty files, and lets this one come twice */
 
 #define __sync_bool_compare_and_swap(object, expected, desired)                                       \
   __extension__({                                                                                     \

@@ -113,7 +113,7 @@ foreach(line "openmp word" "openmp_constructs" "openmp_cancellation" "openmp_str
       ENVIRONMENT "OMP_NUM_THREADS=2;OMP_CANCELLATION=true")
   endif()
 endforeach()
-foreach(part misuse races libraries)
+foreach(part misuse races libraries preprocessed)
   add_test(NAME programs.openmp.${part} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/openmp_${part}.py
     $<TARGET_FILE:hirobarun> ${CMAKE_BINARY_DIR}/bin/hirobacc ${CMAKE_BINARY_DIR}/tests/programs/openmp_${part})
   set_tests_properties(programs.openmp.${part} PROPERTIES TIMEOUT 120)

@@ -73,7 +73,10 @@ def compile_or_link(command: Command, installation: Installation) -> int:
         print(f"hirobacc: error: {needs}; --cc names the compiler", file=sys.stderr)
         return 1
     if command.over_nodes and not command.fortran:
-        command.given = ["-include", f"{installation.headers}/sync_calls.h", *command.given]
+        sync_calls = ["-include", f"{installation.headers}/sync_calls.h"]
+        if command.has("-E"):
+            sync_calls.append("-DHIROBA_PREPROCESSED")
+        command.given = [*sync_calls, *command.given]
     plain = not command.show and is_plain(command, installation.headers)
     if plain and not command.links:
         become(command.cc, command.given)
