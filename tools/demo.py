@@ -61,7 +61,7 @@ def main_job(programs: Path, folder: Path, steps: int) -> Path:
         flush=True,
     )
     try:
-        status = subprocess.run(command, stdin=subprocess.DEVNULL, timeout=120, check=False).returncode
+        status = subprocess.run(command, stdin=subprocess.DEVNULL, timeout=300, check=False).returncode
     except FileNotFoundError as error:
         raise BenchmarkError(f"there is no {error.filename}; build it first: ./dev build") from error
     except subprocess.TimeoutExpired as error:

@@ -50,7 +50,7 @@ def simulate(programs: Path, folder: Path, steps: int) -> None:
         flush=True,
     )
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, timeout=120, check=False)
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, timeout=300, check=False)
     except FileNotFoundError as error:
         raise BenchmarkError(f"there is no {error.filename}; build it first: ./dev build") from error
     except subprocess.TimeoutExpired as error:

@@ -15,7 +15,7 @@ from typing import Any
 
 
 def run(command: list[str | Path]) -> dict[str, Any]:
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, timeout=100)
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, timeout=300)
     if done.returncode != 0:
         sys.exit(f"exit status {done.returncode} of {command}\n{done.stderr}")
     return json.loads(done.stdout.splitlines()[-1])

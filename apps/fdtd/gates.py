@@ -34,7 +34,7 @@ def run(programs: Path, program: str, options: list[str]) -> str:
     """On two ranks where it is a program over shared arrays."""
     start = [] if program == "fdtd_seq" else [programs / "hirobarun", "-n", "2"]
     command = [str(word) for word in [*start, programs / program, *options]]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     if done.returncode != 0:
         raise WrongError(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
     return done.stdout

@@ -55,9 +55,9 @@ class Code(unittest.TestCase):
         source, out = folder / f"kernel{directives:d}.c", folder / f"kernel{directives:d}.o"
         source.write_text(("#include <smint.h>" if directives else "") + text)
         compiler = str(HIROBACC) if directives else "gcc"
-        subprocess.run([compiler, "-O3", "-mavx2", "-c", str(source), "-o", str(out)], check=True, timeout=60)
+        subprocess.run([compiler, "-O3", "-mavx2", "-c", str(source), "-o", str(out)], check=True, timeout=300)
         command = ["objdump", "-d", "--no-show-raw-insn", str(out)]
-        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout
+        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=300).stdout
 
     def test_inner_loops_are_the_serial_ones(self) -> None:
         with tempfile.TemporaryDirectory() as folder:

@@ -86,7 +86,7 @@ def arrays(chance: random.Random, count: int, folder: Path) -> tuple[int, int]:
 def good_report(build: Path, folder: Path) -> dict[str, Any]:
     file = folder / "good.json"
     command: list[str | Path] = [build / "bin/hirobarun", "-n", "2", "--nodes", "2", "--report", file]
-    subprocess.run([*command, build / "bin/stencil_sms", "--size", "8", "--steps", "20"], check=True, timeout=60,
+    subprocess.run([*command, build / "bin/stencil_sms", "--size", "8", "--steps", "20"], check=True, timeout=300,
                    stdout=subprocess.DEVNULL)  # fmt: skip
     return json.loads(file.read_text())
 

@@ -23,19 +23,19 @@ foreach(line ${blas_tests})
   list(POP_FRONT words name ranks nodes threads calls)
   math(EXPR seed "${seed} + 1")
   hiroba_run_test(programs.blas.${name} ${ranks} ${nodes} blas --seed ${seed} --count ${calls} MATCH "done .*"
-    SECONDS 60)
+    SECONDS 300)
   with(programs.blas.${name} TIMEOUT=30 ${words})
   set_property(TEST programs.blas.${name} APPEND PROPERTY ENVIRONMENT OMP_NUM_THREADS=${threads})
 endforeach()
 add_test(NAME programs.blas.bits COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/blas_bits.py
   $<TARGET_FILE:hirobarun> $<TARGET_FILE:blas>)
-set_tests_properties(programs.blas.bits PROPERTIES TIMEOUT 120)
+set_tests_properties(programs.blas.bits PROPERTIES TIMEOUT 300)
 add_test(NAME programs.blas.misuse COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/blas_misuse.py
   --build ${CMAKE_BINARY_DIR})
-set_tests_properties(programs.blas.misuse PROPERTIES TIMEOUT 120)
+set_tests_properties(programs.blas.misuse PROPERTIES TIMEOUT 300)
 hiroba_timing_tests(programs.blas.misuse)
 hiroba_longer_tests(programs.blas.misuse)
 # Netlib's own tests, compiled by Debian.
 add_test(NAME programs.blas.netlib COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/netlib.py
   $<TARGET_FILE:hiroba_blas> /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/blas)
-set_tests_properties(programs.blas.netlib PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77)
+set_tests_properties(programs.blas.netlib PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)

@@ -16,7 +16,7 @@ ONCE = "TESTS_ONCE" in os.environ  # set by tests/sets/run.py, unless all tests 
 def bits(ranks: int, nodes: int, threads: int, *options: str) -> str:
     command = [sys.argv[1], "-n", str(ranks), "--nodes", str(nodes), *options, sys.argv[2], "--count", COUNT]
     environment = os.environ | {"OMP_NUM_THREADS": str(threads)}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
     if done.returncode != 0 or "done " not in done.stdout:
         sys.exit(f"{' '.join(command)}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout.rpartition("done ")[2].split()[0]

@@ -24,7 +24,7 @@ foreach(line ${device_tests})
   if(line MATCHES DEVICE_CACHE)
     set(case bounded)
   endif()
-  hiroba_run_test(programs.devices.${name} ${ranks} ${nodes} devices ${case} MATCH done SECONDS 60)
+  hiroba_run_test(programs.devices.${name} ${ranks} ${nodes} devices ${case} MATCH done SECONDS 300)
   with(programs.devices.${name} TIMEOUT=30 DEVICES=host:${count} ${words})
 endforeach()
 # What they have moved, as --stats tells.
@@ -33,7 +33,7 @@ string(APPEND moved "[0-9.]+ (KiB|B) of these without buffers, [0-9.]+ KiB forwa
 add_test(NAME programs.devices.stats COMMAND bash ${CMAKE_SOURCE_DIR}/cmake/expect.sh ".*rank 1: ${moved}.*"
   bash -c "exec \"$0\" \"$@\" 2>&1" $<TARGET_FILE:hirobarun> -n 2 --nodes 2 --devices host:2 --stats
   $<TARGET_FILE:devices> all)
-set_tests_properties(programs.devices.stats PROPERTIES TIMEOUT 60)
+set_tests_properties(programs.devices.stats PROPERTIES TIMEOUT 300)
 # Tasks on them. Each line: name, ranks, nodes, threads; then options.
 test_program(device_tasks device_tasks.cpp)
 set_source_files_properties(device_tasks.cpp PROPERTIES COMPILE_OPTIONS "-fexceptions;-frtti")
@@ -41,12 +41,12 @@ foreach(line "alone 1 1 1" "threads 1 1 3" "pair 2 1 1" "two_nodes 2 2 2" "three
     "nodes 3 3 1 DEVICE_CACHE=256K" "check_nodes 2 2 1 CHECK=yes CHAOS=13")
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words name ranks nodes threads)
-  hiroba_run_test(programs.devices.tasks.${name} ${ranks} ${nodes} device_tasks MATCH done SECONDS 60)
+  hiroba_run_test(programs.devices.tasks.${name} ${ranks} ${nodes} device_tasks MATCH done SECONDS 300)
   with(programs.devices.tasks.${name} TIMEOUT=30 DEVICES=host:2 ${words})
   set_property(TEST programs.devices.tasks.${name} APPEND PROPERTY ENVIRONMENT OMP_NUM_THREADS=${threads})
 endforeach()
 if(NOT HIROBA_SANITIZE) # which make memcpy another function
-  hiroba_run_test(programs.devices.speed 1 1 device_speed 64 60 0.9 SECONDS 60)
+  hiroba_run_test(programs.devices.speed 1 1 device_speed 64 60 0.9 SECONDS 300)
   with(programs.devices.speed DEVICES=host:1)
   hiroba_timing_tests(programs.devices.speed)
 endif()
@@ -74,7 +74,7 @@ if(without_numpy EQUAL 0 AND NOT HIROBA_SANITIZE)
   add_test(NAME programs.devices.packed COMMAND bash -c "${check} --build ${CMAKE_BINARY_DIR} --pack ${pack} && \
     ${check} --packed ${pack} --devices host:1 --only units --only programs --only mistakes --only arrays \
     --only fdtd --only stencil27 --only power --out ${pack}/result.json")
-  set_tests_properties(programs.devices.packed PROPERTIES TIMEOUT 120)
+  set_tests_properties(programs.devices.packed PROPERTIES TIMEOUT 300)
 endif()
 
 # The same by the driver of NVIDIA, of which cuda_standin.c has the calls.
@@ -87,7 +87,7 @@ foreach(line "1 1 1" "1 1 3" "2 1 2" "3 2 1")
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words ranks nodes count)
   set(name programs.devices.cuda_standin.${ranks}.${nodes}.${count})
-  hiroba_run_test(${name} ${ranks} ${nodes} devices all MATCH done SECONDS 60)
+  hiroba_run_test(${name} ${ranks} ${nodes} devices all MATCH done SECONDS 300)
   set_tests_properties(${name} PROPERTIES ENVIRONMENT
     "LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/tests/cuda_standin;HIROBA_DEVICES=cuda:${count};CUDA_STANDIN_DEVICES=${count}")
 endforeach()
@@ -103,7 +103,7 @@ endif()
 test_program(device_misuse device_misuse.c device_kernels.c)
 add_test(NAME programs.devices.misuse COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/device_misuse.py
   --build ${CMAKE_BINARY_DIR})
-set_tests_properties(programs.devices.misuse PROPERTIES TIMEOUT 120)
+set_tests_properties(programs.devices.misuse PROPERTIES TIMEOUT 300)
 hiroba_timing_tests(programs.devices.misuse)
 hiroba_longer_tests(programs.devices.misuse)
 
@@ -128,7 +128,7 @@ if(HIROBA_NVCC)
     endif()
     add_test(NAME programs.${program}.gpu COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/on_gpu.sh
       $<TARGET_FILE:hiroba_tool> $<TARGET_FILE:hirobarun> -n 1 --devices cuda:1 ${file} ${arguments})
-    set_tests_properties(programs.${program}.gpu PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77)
+    set_tests_properties(programs.${program}.gpu PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
   endforeach()
 else()
   message(STATUS "no nvcc: kernels for devices of NVIDIA are not compiled")

@@ -214,7 +214,7 @@ def run(options: argparse.Namespace, seed: int) -> str:
     """Returns what is wrong, or nothing."""
     with tempfile.TemporaryDirectory() as folder:
         job = [options.hirobarun, "-n", str(options.ranks), "--nodes", str(options.nodes), options.program, folder]
-        subprocess.run([*job, str(options.transactions), str(options.threads), str(seed)], check=True, timeout=60)
+        subprocess.run([*job, str(options.transactions), str(options.threads), str(seed)], check=True, timeout=300)
         try:
             histories = read_folder(pathlib.Path(folder))
             for number, history in histories.items():

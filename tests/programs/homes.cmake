@@ -17,7 +17,7 @@ set(homes_tests
 foreach(line ${homes_tests})
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words name ranks nodes programs)
-  hiroba_run_test(programs.homes.${name} ${ranks} ${nodes} homes --seeds ${programs} SECONDS 60)
+  hiroba_run_test(programs.homes.${name} ${ranks} ${nodes} homes --seeds ${programs} SECONDS 300)
   with(programs.homes.${name} TIMEOUT=30 ${words})
 endforeach()
 
@@ -29,7 +29,7 @@ foreach(what migrate unchanged first again shared beside bound)
     list(GET words 1 nodes)
     if(nodes GREATER 1 OR what STREQUAL migrate)
       hiroba_run_test(programs.homes_follow.${what}_${ranks}_${nodes} ${ranks} ${nodes} homes_follow --what ${what}
-        SECONDS 40)
+        SECONDS 300)
     endif()
   endforeach()
 endforeach()
@@ -41,7 +41,7 @@ set(explained_bound "pages were not moved, because at most 8192 runs of pages")
 foreach(what migrate stays bound)
   add_test(NAME programs.homes_explained.${what} COMMAND $<TARGET_FILE:hirobarun> -n 2 --nodes 2
     --stats $<TARGET_FILE:homes_follow> --what ${what})
-  set_tests_properties(programs.homes_explained.${what} PROPERTIES TIMEOUT 40
+  set_tests_properties(programs.homes_explained.${what} PROPERTIES TIMEOUT 300
     PASS_REGULAR_EXPRESSION "${explained_${what}}")
 endforeach()
 
@@ -66,6 +66,6 @@ foreach(line ${homes_mistakes})
   set(message ${CMAKE_MATCH_2})
   add_test(NAME programs.homes_misuse.${mistake} COMMAND $<TARGET_FILE:hirobarun> -n 2 --nodes 2
     $<TARGET_FILE:homes_misuse> --what ${mistake})
-  set_tests_properties(programs.homes_misuse.${mistake} PROPERTIES TIMEOUT 20 PASS_REGULAR_EXPRESSION "${message}"
+  set_tests_properties(programs.homes_misuse.${mistake} PROPERTIES TIMEOUT 300 PASS_REGULAR_EXPRESSION "${message}"
     FAIL_REGULAR_EXPRESSION "sms_redistribute[^:]*: sms_redistribute")  # the call twice
 endforeach()

@@ -24,7 +24,7 @@ def run(program: Path, text: str, library: str, threads: int, folder: str) -> tu
     """What it says, and which functions it got from the library."""
     environment = os.environ | {"LD_PRELOAD": library, "LD_DEBUG": "bindings", "OMP_NUM_THREADS": str(threads)}
     done = subprocess.run(
-        [program], input=text, env=environment, cwd=folder, capture_output=True, text=True, timeout=60, check=False
+        [program], input=text, env=environment, cwd=folder, capture_output=True, text=True, timeout=300, check=False
     )
     said = done.stdout + "".join(file.read_text() for file in Path(folder).glob("*.out"))
     bound = [line for line in done.stderr.splitlines() if f"{program} [0] to {library}" in line]

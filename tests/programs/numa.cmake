@@ -5,18 +5,18 @@ set(numa_tests "alone 1 1" "pair 2 1" "three 3 1" "four 4 1" "two_nodes 2 2" "un
 foreach(line ${numa_tests})
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words name ranks nodes)
-  hiroba_run_test(programs.numa.${name} ${ranks} ${nodes} numa MATCH "done: .*" SECONDS 60)
+  hiroba_run_test(programs.numa.${name} ${ranks} ${nodes} numa MATCH "done: .*" SECONDS 300)
   with(programs.numa.${name} TIMEOUT=30 ${words})
 endforeach()
 test_program(seen_from_outside seen_from_outside.c)
 foreach(ranks 1 2 4)
   hiroba_run_test(programs.numa.seen_from_outside.${ranks} ${ranks} 1 seen_from_outside $<TARGET_FILE:hiroba_tool>
-    SECONDS 30)
+    SECONDS 300)
 endforeach()
 test_program(numa_misuse numa_misuse.c)
 add_test(NAME programs.numa.misuse COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/numa_misuse.py
   --build ${CMAKE_BINARY_DIR})
-set_tests_properties(programs.numa.misuse PROPERTIES TIMEOUT 120)
+set_tests_properties(programs.numa.misuse PROPERTIES TIMEOUT 300)
 hiroba_timing_tests(programs.numa.misuse)
 hiroba_longer_tests(programs.numa.misuse)
 add_library(numa_standin MODULE numa_standin.c)
@@ -24,4 +24,4 @@ target_link_libraries(numa_standin PRIVATE ${CMAKE_DL_LIBS})
 add_test(NAME programs.numa.domains COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/numa_domains.py
   $<TARGET_FILE:hirobarun>
   $<TARGET_FILE:hiroba_tool> $<TARGET_FILE:numa> $<TARGET_FILE:numa_misuse> $<TARGET_FILE:numa_standin>)
-set_tests_properties(programs.numa.domains PROPERTIES TIMEOUT 240 SKIP_RETURN_CODE 77)
+set_tests_properties(programs.numa.domains PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)

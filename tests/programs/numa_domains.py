@@ -44,7 +44,7 @@ class Machine:
             table.truncate(TABLE_BYTES)
         return subprocess.run(
             ["unshare", "-m", "sh", "-c", COVER, str(self.sys), *words],
-            capture_output=True, text=True, timeout=100, env={**os.environ, **self.settings}, check=False,
+            capture_output=True, text=True, timeout=300, env={**os.environ, **self.settings}, check=False,
         )  # fmt: skip
 
 

@@ -44,7 +44,7 @@ foreach(line "one_node 2 1 1" "threads 2 1 2" "two_nodes 2 2 1" "three_nodes 3 3
     endif()
     set(test programs.${program}.${name})
     hiroba_run_test(${test} ${ranks} ${nodes} ${CMAKE_BINARY_DIR}/tests/programs/${program} ${arguments}
-      MATCH "^ok$" SECONDS 60)
+      MATCH "^ok$" SECONDS 300)
     with(${test} TIMEOUT=30 ${words})
     set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT "OMP_NUM_THREADS=${threads}"
       OMP_CANCELLATION=true)
@@ -56,7 +56,7 @@ foreach(line "one_node 2 1 2" "two_nodes 3 2 1")
   list(POP_FRONT words name ranks nodes threads)
   set(test programs.openmp_task_settings.${name})
   hiroba_run_test(${test} ${ranks} ${nodes} ${CMAKE_BINARY_DIR}/tests/programs/openmp_task_settings MATCH "^ok$"
-    SECONDS 60)
+    SECONDS 300)
   set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT "OMP_NUM_THREADS=${threads}")
 endforeach()
 foreach(line "one_node 2 1 1" "four 4 1 1" "threads 2 1 2" "two_nodes 2 2 1" "three_nodes 3 3 2" "nodes_of_two 4 2 1"
@@ -66,14 +66,14 @@ foreach(line "one_node 2 1 1" "four 4 1 1" "threads 2 1 2" "two_nodes 2 2 1" "th
   list(POP_FRONT words name ranks nodes threads)
   set(test programs.openmp_tasks.${name})
   hiroba_run_test(${test} ${ranks} ${nodes} ${CMAKE_BINARY_DIR}/tests/programs/openmp_tasks 7
-    MATCH "^ok$" SECONDS 60)
+    MATCH "^ok$" SECONDS 300)
   with(${test} TIMEOUT=30 ${words})
   set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT "OMP_NUM_THREADS=${threads}")
 endforeach()
 # Threads that wait for each other, and share a core.
 foreach(nodes 1 2)
   set(test programs.openmp_waits.nodes_${nodes})
-  hiroba_run_test(${test} 2 ${nodes} ${CMAKE_BINARY_DIR}/tests/programs/openmp_waits MATCH "^ok$" SECONDS 60)
+  hiroba_run_test(${test} 2 ${nodes} ${CMAKE_BINARY_DIR}/tests/programs/openmp_waits MATCH "^ok$" SECONDS 300)
   set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT "OMP_NUM_THREADS=1")
 endforeach()
 # What programs use of the libraries of C and C++, and of POSIX.
@@ -85,7 +85,7 @@ foreach(line "one_node 2 1 2" "two_nodes 2 2 1" "three_nodes 3 3 2" "ucx 2 2 1 T
       continue()
     endif()
     set(test programs.${program}.${name})
-    hiroba_run_test(${test} ${ranks} ${nodes} ${CMAKE_BINARY_DIR}/tests/programs/${program} MATCH "^ok$" SECONDS 60)
+    hiroba_run_test(${test} ${ranks} ${nodes} ${CMAKE_BINARY_DIR}/tests/programs/${program} MATCH "^ok$" SECONDS 300)
     with(${test} TIMEOUT=30 ${words})
     set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT "OMP_NUM_THREADS=${threads}")
   endforeach()
@@ -96,7 +96,7 @@ foreach(line "openmp_posix" "openmp_units" "openmp_system without_timers" "openm
   list(POP_FRONT words program)
   if(TARGET ${program}_program)
     set(test programs.${program}.check)
-    hiroba_run_test(${test} 2 2 ${CMAKE_BINARY_DIR}/tests/programs/${program} ${words} MATCH "^ok$" SECONDS 60)
+    hiroba_run_test(${test} 2 2 ${CMAKE_BINARY_DIR}/tests/programs/${program} ${words} MATCH "^ok$" SECONDS 300)
     with(${test} TIMEOUT=30 CHECK=yes)
     set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT "OMP_NUM_THREADS=1")
   endif()
@@ -109,14 +109,14 @@ foreach(line "openmp word" "openmp_constructs" "openmp_cancellation" "openmp_str
   list(POP_FRONT words program)
   if(TARGET ${program}_program)
     add_test(NAME programs.${program}.alone COMMAND ${CMAKE_BINARY_DIR}/tests/programs/${program} ${words})
-    set_tests_properties(programs.${program}.alone PROPERTIES PASS_REGULAR_EXPRESSION "^ok" TIMEOUT 30
+    set_tests_properties(programs.${program}.alone PROPERTIES PASS_REGULAR_EXPRESSION "^ok" TIMEOUT 300
       ENVIRONMENT "OMP_NUM_THREADS=2;OMP_CANCELLATION=true")
   endif()
 endforeach()
 foreach(part misuse races libraries preprocessed)
   add_test(NAME programs.openmp.${part} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/openmp_${part}.py
     $<TARGET_FILE:hirobarun> ${CMAKE_BINARY_DIR}/bin/hirobacc ${CMAKE_BINARY_DIR}/tests/programs/openmp_${part})
-  set_tests_properties(programs.openmp.${part} PROPERTIES TIMEOUT 120)
+  set_tests_properties(programs.openmp.${part} PROPERTIES TIMEOUT 300)
 endforeach()
 
 # Pages that come again are learnt.
@@ -126,5 +126,5 @@ foreach(wire ${wires})
   add_test(NAME programs.openmp_regions.${wire} COMMAND Python3::Interpreter
     ${CMAKE_CURRENT_SOURCE_DIR}/openmp_regions.py $<TARGET_FILE:hirobarun>
     ${CMAKE_BINARY_DIR}/tests/programs/openmp_regions --transport ${words})
-  set_tests_properties(programs.openmp_regions.${wire} PROPERTIES TIMEOUT 120)
+  set_tests_properties(programs.openmp_regions.${wire} PROPERTIES TIMEOUT 300)
 endforeach()

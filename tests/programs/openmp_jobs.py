@@ -15,9 +15,9 @@ class OpenMPTest(unittest.TestCase):
         source = FOLDER / f"{name}.{suffix}"
         source.write_text(text)
         words = [HIROBACC, "-O1", *flags, "-w", str(source), "-o", str(FOLDER / name)]
-        subprocess.run(words, check=True, timeout=60)
+        subprocess.run(words, check=True, timeout=300)
         return str(FOLDER / name)
 
     def run_job(self, *words: str) -> tuple[int, str]:
-        run = subprocess.run([HIROBARUN, *words], capture_output=True, text=True, timeout=60)
+        run = subprocess.run([HIROBARUN, *words], capture_output=True, text=True, timeout=300)
         return run.returncode, run.stdout + run.stderr

@@ -29,7 +29,7 @@ class Preprocessed(OpenMPTest):
         source = FOLDER / f"whole.{suffix}"
         source.write_text(PROGRAM)
         words = [HIROBACC, *flags, "-E", str(source)]
-        text = subprocess.run(words, check=True, timeout=60, capture_output=True, text=True).stdout
+        text = subprocess.run(words, check=True, timeout=300, capture_output=True, text=True).stdout
         for kind in (suffix, preprocessed):
             program = self.build(f"again_{kind}", text, *flags, suffix=kind)
             status, output = self.run_job("-n", "2", "--nodes", "2", "--threads", "1", program)

@@ -16,7 +16,7 @@ LEARNING = 24  # executions of a region until a change of what it uses has been 
 def main() -> int:
     run, program, *options = sys.argv[1:]
     command = [run, "-n", str(RANKS), "--nodes", str(RANKS), "--threads", "1", "--stats", *options, program]
-    job = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    job = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     rows = re.findall(r"large objects: (\d+) faults, (\d+) pages fetched", job.stderr)
     faults, fetched = (sum(int(row[i]) for row in rows) for i in range(2))
     due = STEPS * (WIDE + NARROW)

@@ -70,7 +70,7 @@ class Job:
         return [self.first, *(each for each in found if each != self.first)]
 
     def finish(self) -> tuple[int, str]:
-        out, error = self.process.communicate("\n", timeout=60)
+        out, error = self.process.communicate("\n", timeout=300)
         return self.process.returncode, out + error
 
 
@@ -116,7 +116,7 @@ class OtherUsers(unittest.TestCase):
                 "ports": ports_of(sockets, left_out), "sockets": unix_sockets_of(sockets),
                 "folders": [str(folder), "/dev/shm", "/dev/mqueue"]}  # fmt: skip
         done = subprocess.run([sys.executable, "-S", INTRUDER, json.dumps(wish)], capture_output=True, text=True,
-                              timeout=120, check=True, cwd="/")  # fmt: skip
+                              timeout=300, check=True, cwd="/")  # fmt: skip
         return done.stdout.splitlines()
 
     def check(self, transport: str, **settings: str) -> None:

@@ -75,7 +75,7 @@ def run(words: list[object], options: list[object], settings: dict[str, str] | N
         [str(word) for word in command],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
         env=os.environ | (settings or {}),
     )
@@ -87,7 +87,7 @@ def hiroba_power(root: Path, *words: object, **settings: str) -> tuple[int, str,
         [str(word) for word in (BUILD / "bin" / "hiroba", "power", *words)],
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=300,
         check=False,
         env=os.environ | {"HIROBA_POWER_ROOT": str(root), "HIROBA_POWER_NVML": "none"} | settings,
     )
@@ -410,7 +410,7 @@ class Power(unittest.TestCase):
                     [launcher, *words, "-n", "2", str(program), "1", "0.001", "8", "1"],
                     capture_output=True,
                     text=True,
-                    timeout=60,
+                    timeout=300,
                     check=False,
                     env=os.environ | settings | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
                 )

@@ -36,7 +36,7 @@ def run(report: Path, *words: str, ranks: int = 2, nodes: int = 2, program: str 
     options = [word for word in words if word.startswith("--")]
     command += [*options, program, *(word for word in words if not word.startswith("--"))]
     environment = {**os.environ, **AS_ROOT, "HIROBA_TIMEOUT": "60"}
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, check=False)
 
 
 def line_of(text: str) -> int:
@@ -298,7 +298,7 @@ class Good(Reports):
     def check(self, program: Path, ranks: int, nodes: int, *words: str) -> None:
         file = self.folder / f"{program.name}.json"
         command = [str(HIROBARUN), "-n", str(ranks), "--nodes", str(nodes), "--report", str(file), str(program), *words]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         data = json.loads(file.read_text())
         self.assertEqual([entry["sentence"] for entry in data["advice"]], [], program.name)
@@ -375,7 +375,7 @@ class Files(Reports):
 
     def test_off(self) -> None:
         words = [str(HIROBARUN), "-n", "2", str(CASES), "false_sharing"]
-        done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False, cwd=self.folder)
+        done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False, cwd=self.folder)
         self.assertEqual((done.returncode, done.stderr, list(self.folder.iterdir())), (0, "", []))
 
     def over_wire(self, wire: str, *words: str) -> None:
@@ -459,7 +459,7 @@ class Files(Reports):
 
         def compare(*words: object) -> subprocess.CompletedProcess[str]:
             command = [str(HIROBA), "compare", *map(str, words)]
-            return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+            return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
         self.assertEqual(compare(fast, fast).returncode, 0)
         slower = compare(fast, slow)

@@ -32,13 +32,13 @@ class Ends(Reports):
         self.require_wire("mpi-openmpi")
         page, data = self.folder / "run.html", self.folder / "run.html.json"
         done = subprocess.run(
-            ["mpirun.openmpi", "-n", "2", CASES, "killed"], capture_output=True, text=True, timeout=60, check=False,
+            ["mpirun.openmpi", "-n", "2", CASES, "killed"], capture_output=True, text=True, timeout=300, check=False,
             env={**os.environ, **AS_ROOT, "HIROBA_REPORT": str(page)},
         )  # fmt: skip
         self.assertNotEqual(done.returncode, 0)
         kept = {self.folder / f"{data.name}.rank-{rank}" for rank in (0, 1)}
         self.assertEqual(set(self.folder.iterdir()), kept, done.stderr)
-        subprocess.run([HIROBA, "report", data, page], timeout=60, check=True)
+        subprocess.run([HIROBA, "report", data, page], timeout=300, check=True)
         self.assertEqual(set(self.folder.iterdir()), {data, page})
         self.assertEqual(json.loads(data.read_text())["why_incomplete"], "the job has failed")
 
@@ -63,7 +63,7 @@ class Ends(Reports):
 
     def test_name_that_looks_like_an_option(self) -> None:
         words = [str(HIROBARUN), "-n", "2", "--report", "-x.html", str(CASES), "names"]
-        done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, timeout=300, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual([each.name for each in self.folder.iterdir()], ["-x.html"])
 
@@ -99,12 +99,12 @@ class Ends(Reports):
             bad.write_text(changed)
             for words, status in ((("compare", good, bad), 2), (("report", bad, self.folder / "run.html"), 1)):
                 with self.subTest(why=why, words=words[0]):
-                    done = subprocess.run([HIROBA, *words], capture_output=True, text=True, timeout=60, check=False)
+                    done = subprocess.run([HIROBA, *words], capture_output=True, text=True, timeout=300, check=False)
                     self.assertEqual(done.returncode, status, done.stderr)
                     self.assertRegex(done.stderr, rf"^hiroba: [^\n]*bad\.json[^\n]*{re.escape(why)}[^\n]*\n$")
                     self.assertEqual(done.stdout, "")
         done = subprocess.run(
-            [HIROBA, "report", good, self.folder / "run.txt"], capture_output=True, text=True, timeout=60, check=False
+            [HIROBA, "report", good, self.folder / "run.txt"], capture_output=True, text=True, timeout=300, check=False
         )
         self.assertEqual(done.returncode, 1)
         self.assertIn("neither .html", done.stderr)
@@ -118,7 +118,7 @@ class Ends(Reports):
                 f"{self.folder}/run.html {CASES} false_sharing part; status=$?; ls -A {self.folder}; exit $status"
             )
             done = subprocess.run(
-                ["unshare", "-m", "bash", "-c", command], capture_output=True, text=True, timeout=60, check=False
+                ["unshare", "-m", "bash", "-c", command], capture_output=True, text=True, timeout=300, check=False
             )
             if "unshare" in done.stderr or "mount" in done.stderr:
                 self.skipTest(f"no file system can be mounted here: {done.stderr.strip()}")
@@ -145,7 +145,7 @@ class Ends(Reports):
         words = [str(HIROBARUN), "-n", "2", "--report", str(file), str(CASES), "false_sharing"]
         jobs = [subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for _ in range(2)]
         for job in jobs:
-            _, said = job.communicate(timeout=60)
+            _, said = job.communicate(timeout=300)
             self.assertEqual((job.returncode, said), (0, b""))
         self.assertEqual(list(self.folder.iterdir()), [file])
         self.assertIn("</html>", file.read_text())

@@ -76,7 +76,7 @@ class Compiled(Notation):
     def words(self) -> list[str]:
         program = self.folder / "program"
         words = [str(BUILD / "bin" / "hirobacc"), "--cc", "cc", "-g", "-O2", str(self.SOURCE), "-o", str(program)]
-        subprocess.run(words, check=True, timeout=60, cwd=self.folder)
+        subprocess.run(words, check=True, timeout=300, cwd=self.folder)
         return [str(program)]
 
 
@@ -126,7 +126,7 @@ class Fortran(Notation):
             self.SOURCE,
         ]
         words += [f"-L{library}", "-lhiroba", f"-Wl,-rpath,{library}", "-o", program]
-        subprocess.run(words, check=True, timeout=60, cwd=self.folder)
+        subprocess.run(words, check=True, timeout=300, cwd=self.folder)
         case = Case(
             "collective in inner loop", "call hiroba_allreduce(mine(i:i)", "collective.h", "collective", (-1, 0)
         )

@@ -30,7 +30,7 @@ class Page(Reports):
         home = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={self.folder}/browser"]
         quiet = ["--host-resolver-rules=MAP * 0.0.0.0", "--enable-logging=stderr", "--virtual-time-budget=5000"]
         command = [browser, *home, *quiet, *words, page.as_uri() + part]
-        return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+        return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
     def check(self, page: Path) -> str:
         seen = self.browse(page, "--dump-dom")

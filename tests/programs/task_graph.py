@@ -42,7 +42,7 @@ class Graph:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "graph.dot"
             command = [HIROBARUN, "--timeout", "20", *options, "--task-graph", str(path), PROGRAM, *words]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+            done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
             self.said = done.stdout + done.stderr
             if done.returncode != 0:
                 raise AssertionError(f"{' '.join(command)}\n{self.said}")
@@ -98,7 +98,7 @@ class TaskGraph(unittest.TestCase):
 
     def test_no_file(self) -> None:
         command = [HIROBARUN, "-n", "1", "--task-graph", ".", PROGRAM]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("option task-graph: cannot write . (Is a directory", done.stdout + done.stderr)
 
@@ -108,7 +108,7 @@ def releasers(*options: str) -> list[tuple[str, str]]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.perfetto.json"
         command = [HIROBARUN, "--timeout", "20", *options, "--report", str(path), PROGRAM]
-        subprocess.run(command, capture_output=True, timeout=60, check=True)
+        subprocess.run(command, capture_output=True, timeout=300, check=True)
         events = [event for event in json.loads(path.read_text())["traceEvents"] if event["ph"] == "X"]
     tasks = [event for event in events if event["cat"] == "task"]
     return [(task["name"], task["args"].get("released by", "").split(" at ")[0]) for task in tasks]

@@ -31,7 +31,7 @@ set(task_tests
 foreach(line ${task_tests})
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words name ranks nodes threads programs)
-  hiroba_run_test(programs.tasks.${name} ${ranks} ${nodes} random_tasks --seeds ${programs} SECONDS 60)
+  hiroba_run_test(programs.tasks.${name} ${ranks} ${nodes} random_tasks --seeds ${programs} SECONDS 300)
   with(programs.tasks.${name} TIMEOUT=30 ${words})
   set_property(TEST programs.tasks.${name} APPEND PROPERTY ENVIRONMENT OMP_NUM_THREADS=${threads})
 endforeach()
@@ -58,13 +58,13 @@ endforeach()
 
 add_test(NAME programs.tasks.misuse COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tasks_misuse.py
   --build ${CMAKE_BINARY_DIR})
-set_tests_properties(programs.tasks.misuse PROPERTIES TIMEOUT 120)
+set_tests_properties(programs.tasks.misuse PROPERTIES TIMEOUT 300)
 hiroba_timing_tests(programs.tasks.misuse)
 hiroba_longer_tests(programs.tasks.misuse)
 
 add_test(NAME programs.task_graph COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/task_graph.py
   $<TARGET_FILE:hirobarun> $<TARGET_FILE:task_graph>)
-set_tests_properties(programs.task_graph PROPERTIES TIMEOUT 120)
+set_tests_properties(programs.task_graph PROPERTIES TIMEOUT 300)
 
 # Requests of MPI in tasks, over each MPI whose plug-in is there. Each line: ranks, nodes, threads.
 foreach(mpi openmpi mpich)
@@ -80,7 +80,7 @@ foreach(mpi openmpi mpich)
     list(POP_FRONT words ranks nodes threads)
     set(name programs.task_mpi.${mpi}.${ranks}-${nodes}-${threads})
     hiroba_run_test(${name} ${ranks} ${nodes} --threads ${threads} $<TARGET_FILE:${program}> exchange MATCH done
-      SECONDS 60)
+      SECONDS 300)
     with(${name} TIMEOUT=30)
   endforeach()
   # Each line: case, words of the message. Without hirobarun, because Hiroba's transport mpi itself needs
@@ -89,7 +89,7 @@ foreach(mpi openmpi mpich)
     "never (option timeout) in hiroba_taskwait")
   if(mpi STREQUAL mpich)
     add_test(NAME programs.task_mpi.mpich.alone COMMAND ${program} alone)
-    set_tests_properties(programs.task_mpi.mpich.alone PROPERTIES TIMEOUT 30 ENVIRONMENT OMP_NUM_THREADS=1)
+    set_tests_properties(programs.task_mpi.mpich.alone PROPERTIES TIMEOUT 300 ENVIRONMENT OMP_NUM_THREADS=1)
     list(APPEND task_mpi_misuse "truncated that a task waits for has failed: "
       "funneled not initialised with MPI_THREAD_MULTIPLE, and 2 threads")
   else()
@@ -100,6 +100,6 @@ foreach(mpi openmpi mpich)
     set(name programs.task_mpi.${mpi}.${CMAKE_MATCH_1})
     add_test(NAME ${name} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/must_fail.sh ${CMAKE_MATCH_2}
       $<TARGET_FILE:${program}> ${CMAKE_MATCH_1})
-    set_tests_properties(${name} PROPERTIES TIMEOUT 30 ENVIRONMENT "OMP_NUM_THREADS=2;HIROBA_TIMEOUT=2")
+    set_tests_properties(${name} PROPERTIES TIMEOUT 300 ENVIRONMENT "OMP_NUM_THREADS=2;HIROBA_TIMEOUT=2")
   endforeach()
 endforeach()

@@ -21,7 +21,7 @@ foreach(line
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words name ranks nodes each threads seed)
   hiroba_run_test(programs.transactions.${name} ${ranks} ${nodes} transactions random ${each} ${threads} ${seed}
-    MATCH done SECONDS 60)
+    MATCH done SECONDS 300)
   with(programs.transactions.${name} TIMEOUT=30 ${words})
 endforeach()
 foreach(line "alone 1 1" "pair 2 1" "two_nodes 2 2" "three 3 2 CHAOS=3" "ucx 2 2 TRANSPORT=ucx"
@@ -29,7 +29,7 @@ foreach(line "alone 1 1" "pair 2 1" "two_nodes 2 2" "three 3 2 CHAOS=3" "ucx 2 2
     "mpi 2 2 TRANSPORT=mpi" "check 2 1 CHECK=yes" "check_nodes 2 2 CHECK=yes")
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words name ranks nodes)
-  hiroba_run_test(programs.transactions.features.${name} ${ranks} ${nodes} transactions features MATCH done SECONDS 60)
+  hiroba_run_test(programs.transactions.features.${name} ${ranks} ${nodes} transactions features MATCH done SECONDS 300)
   with(programs.transactions.features.${name} TIMEOUT=30 ${words})
 endforeach()
 # A rank's own plain stores and its transactions keep their order.
@@ -38,7 +38,7 @@ foreach(line "one_node 2 1" "two_nodes 2 2" "uneven 3 2" "ucx 2 2 TRANSPORT=ucx"
     "check 2 2 CHECK=yes" "fetch 2 2 TRACKING=uffd-async TWIN=fetch")
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words name ranks nodes)
-  hiroba_run_test(programs.transactions.own.${name} ${ranks} ${nodes} transactions_own MATCH "^ok$" SECONDS 60)
+  hiroba_run_test(programs.transactions.own.${name} ${ranks} ${nodes} transactions_own MATCH "^ok$" SECONDS 300)
   with(programs.transactions.own.${name} TIMEOUT=30 ${words})
 endforeach()
 # GCC's own notation of transactions.
@@ -53,7 +53,7 @@ if(TARGET hiroba_tm AND CMAKE_C_COMPILER_ID STREQUAL GNU AND NOT HIROBA_SANITIZE
     COMPILE_OPTIONS "-fexceptions;-frtti;-fgnu-tm;${sound};-Wno-error")
   target_link_libraries(itm_exceptions PRIVATE hiroba_tm)
   add_test(NAME programs.transactions.itm_exceptions COMMAND itm_exceptions)
-  set_tests_properties(programs.transactions.itm programs.transactions.itm_exceptions PROPERTIES TIMEOUT 60
+  set_tests_properties(programs.transactions.itm programs.transactions.itm_exceptions PROPERTIES TIMEOUT 300
     PASS_REGULAR_EXPRESSION done)
 endif()
 # Option check names both places where a transaction and another access race, and says nothing if transactions or
@@ -76,7 +76,7 @@ endforeach()
 # Messages between nodes, where memory is reached by nothing else.
 test_program(transactions_messages transactions_messages.c)
 foreach(wire ucx mpi)
-  hiroba_run_test(programs.transactions.messages.${wire} 3 3 transactions_messages MATCH ".*done" SECONDS 60)
+  hiroba_run_test(programs.transactions.messages.${wire} 3 3 transactions_messages MATCH ".*done" SECONDS 300)
   with(programs.transactions.messages.${wire} TIMEOUT=30 TRANSPORT=${wire})
 endforeach()
 # Anomalies. Each line: name, ranks, nodes, rounds; then options. 16 ranks are many for one word.
@@ -87,7 +87,7 @@ foreach(line "pair 2 1 100000" "two_nodes 2 2 50000" "narrow 3 1 50000 TRANSACTI
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words name ranks nodes each)
   hiroba_run_test(programs.transactions.races.${name} ${ranks} ${nodes} transactions_races ${each}
-    MATCH "done: at most [0-9]+ aborts of one transaction" SECONDS 60)
+    MATCH "done: at most [0-9]+ aborts of one transaction" SECONDS 300)
   with(programs.transactions.races.${name} TIMEOUT=30 ${words})
 endforeach()
 
@@ -119,7 +119,7 @@ add_test(NAME programs.transactions.judgements COMMAND ${Python3_EXECUTABLE}
   ${CMAKE_CURRENT_SOURCE_DIR}/test_history.py)
 add_test(NAME programs.transactions.planted COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/planted.py
   --check ${CMAKE_SOURCE_DIR}/src/transaction)
-set_tests_properties(programs.transactions.judgements programs.transactions.planted PROPERTIES TIMEOUT 60)
+set_tests_properties(programs.transactions.judgements programs.transactions.planted PROPERTIES TIMEOUT 300)
 # Each line: name, the option --finds or none, ranks, nodes, threads, transactions; then options.
 set(history_tests
   "pair none 2 1 2 2000"
@@ -161,7 +161,7 @@ foreach(line ${history_tests})
     --nodes ${nodes} --threads ${threads} --transactions ${each} $<TARGET_FILE:hirobarun> $<TARGET_FILE:${program}>)
   with(${test} TIMEOUT=30 ${words})
   set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT ${planted_settings})
-  set_tests_properties(${test} PROPERTIES TIMEOUT 120)
+  set_tests_properties(${test} PROPERTIES TIMEOUT 300)
 endforeach()
 if(TARGET hiroba_wire_ucx)
   hiroba_tests_of_all(programs.transactions.history.one_look_ucx)  # takes several runs to find it
@@ -170,7 +170,7 @@ endif()
 # Mistakes of programs, and ranks that are killed at each step of a commit.
 add_test(NAME programs.transactions.misuse COMMAND ${Python3_EXECUTABLE}
   ${CMAKE_CURRENT_SOURCE_DIR}/transactions_misuse.py --build ${CMAKE_BINARY_DIR})
-set_tests_properties(programs.transactions.misuse PROPERTIES TIMEOUT 120)
+set_tests_properties(programs.transactions.misuse PROPERTIES TIMEOUT 300)
 hiroba_timing_tests(programs.transactions.misuse)
 hiroba_longer_tests(programs.transactions.misuse)
 if(HIROBA_SANITIZE)
@@ -193,7 +193,7 @@ foreach(line ${hot_tests})
       "done: .* aborted [0-9]+ times, [0-9]+ ran alone"
       $<TARGET_FILE:hirobarun> -n 16 --nodes ${nodes} $<TARGET_FILE:transactions_races> hot ${seconds})
     with(${test} TIMEOUT=60 ${words})
-    set_tests_properties(${test} PROPERTIES TIMEOUT 120)
+    set_tests_properties(${test} PROPERTIES TIMEOUT 300)
   endforeach()
 endforeach()
 # Functions that run where the data is, and calls that are refused.
@@ -202,10 +202,10 @@ foreach(line "alone 1 1" "two_nodes 2 2" "ucx 2 2 TRANSPORT=ucx" "ucx_uneven 3 2
     "chaos_ucx 2 2 CHAOS=5 TRANSPORT=ucx")
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words name ranks nodes)
-  hiroba_run_test(programs.transactions.sent.${name} ${ranks} ${nodes} transactions_sent count MATCH done SECONDS 60)
+  hiroba_run_test(programs.transactions.sent.${name} ${ranks} ${nodes} transactions_sent count MATCH done SECONDS 300)
   with(programs.transactions.sent.${name} TIMEOUT=30 ${words})
 endforeach()
 add_test(NAME programs.transactions.sent.misuse COMMAND ${Python3_EXECUTABLE}
   ${CMAKE_CURRENT_SOURCE_DIR}/transactions_sent.py --build ${CMAKE_BINARY_DIR})
-set_tests_properties(programs.transactions.sent.misuse PROPERTIES TIMEOUT 120)
+set_tests_properties(programs.transactions.sent.misuse PROPERTIES TIMEOUT 300)
 hiroba_timing_tests(programs.transactions.sent.misuse)

@@ -26,7 +26,7 @@ def changed(before: pathlib.Path, after: pathlib.Path) -> list[str]:
 
 
 def printed(*command: object) -> str:
-    job = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=60, check=False)
+    job = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=300, check=False)
     if job.returncode != 0 or "Warning" in job.stderr:
         sys.exit(f"{command}: status {job.returncode}\n{job.stderr}")
     return job.stdout

@@ -32,7 +32,7 @@ def main() -> None:
                     cwd=folder,
                     capture_output=True,
                     text=True,
-                    timeout=60,
+                    timeout=300,
                     check=False,
                 )
             if job.returncode != 0 or "Warning" in job.stderr:

@@ -50,7 +50,7 @@ def can_make_wheels(source: pathlib.Path, folder: pathlib.Path) -> bool:
         return True
     requires = tomllib.loads((source / "pyproject.toml").read_text())["build-system"]["requires"]
     command = [*PIP, "install", "--retries", "0", "--timeout", "10", "--target", str(folder / "fetched"), *requires]
-    return subprocess.run(command, capture_output=True, timeout=60, check=False).returncode == 0
+    return subprocess.run(command, capture_output=True, timeout=300, check=False).returncode == 0
 
 
 def wheel_of(source: pathlib.Path, built: pathlib.Path | None, folder: pathlib.Path) -> pathlib.Path:

@@ -49,7 +49,7 @@ class DocsCode(unittest.TestCase):
                     self.run_example(source, page, "c", [str(HIROBACC), "-Wall", "-Werror", "-O1", "-fopenmp-nodes"])
                     continue
                 command = ["cc", "-std=c11", "-Wall", "-Werror", "-fsyntax-only", "-xc", *LINK[:2], "-"]
-                done = subprocess.run(command, input=source, capture_output=True, text=True, timeout=60, check=False)
+                done = subprocess.run(command, input=source, capture_output=True, text=True, timeout=300, check=False)
                 self.assertEqual(done.returncode, 0, f"{page.name}: {done.stderr}\n{source}")
 
     def test_cpp_blocks_run(self) -> None:
@@ -112,7 +112,7 @@ class DocsCode(unittest.TestCase):
             command, _, expected = session.partition("\n")
             tool, *words = command[2:].split()
             done = subprocess.run(
-                [tools[tool], *words], cwd=folder, text=True, timeout=60, check=False,
+                [tools[tool], *words], cwd=folder, text=True, timeout=300, check=False,
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             )  # fmt: skip
             lines = ["(.*\n)*" if line == "..." else re.escape(line).replace(r"\.\.\.", ".*") + "\n"
@@ -133,7 +133,7 @@ class DocsCode(unittest.TestCase):
                 [str(HIROBARUN), "-n", "3", "--nodes", "2", "--threads", "1", f"{folder}/example"],
             ]
             for command in commands:
-                done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+                done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
                 self.assertEqual(done.returncode, 0, f"{page.name}: {done.stderr}\n{source}")
             return done.stdout
 
@@ -146,7 +146,7 @@ class DocsCode(unittest.TestCase):
         command, _, output = shown.partition("\n")
         self.assertEqual(command, "$ hirobarun -n 4 --nodes 2 hello")
         run = [str(HIROBARUN), "-n", "4", "--nodes", "2", str(HELLO)]
-        done = subprocess.run(run, capture_output=True, text=True, timeout=60, check=True)
+        done = subprocess.run(run, capture_output=True, text=True, timeout=300, check=True)
         self.assertEqual(done.stdout, output)
 
 

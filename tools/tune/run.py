@@ -86,7 +86,7 @@ def measure(command: list[str], settings: Mapping[str, int], rounds: int) -> Tim
         file.flush()
         for _ in range(rounds):
             environment = os.environ | {"HIROBA_TUNING": file.name}
-            done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=120)
+            done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=300)
             if done.returncode != 0:
                 raise TuneError(f"{' '.join(command)} ended with {done.returncode}: {done.stderr.strip()}")
             runs.append(json.loads(done.stdout.strip().splitlines()[-1]))

@@ -38,7 +38,7 @@ class TuneTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "tuning.txt"
             words = ["tune", "-n", "2", "--rounds", "1", "--most", "65536", "--output", str(file)]
-            done = subprocess.run([hiroba, *words], capture_output=True, text=True, check=False, timeout=100)
+            done = subprocess.run([hiroba, *words], capture_output=True, text=True, check=False, timeout=300)
             self.assertEqual((0, ""), (done.returncode, done.stderr if done.returncode else ""))
             names = [line.split()[0] for line in file.read_text().splitlines() if not line.startswith("#")]
             self.assertEqual(["lane_copied", "lane_combined", "sliced"], names)
