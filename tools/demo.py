@@ -65,7 +65,7 @@ def main_job(programs: Path, folder: Path, steps: int) -> Path:
     except FileNotFoundError as error:
         raise BenchmarkError(f"there is no {error.filename}; build it first: ./dev build") from error
     except subprocess.TimeoutExpired as error:
-        raise BenchmarkError("the main job did not finish in 120 s") from error
+        raise BenchmarkError("the main job did not finish in 300 s") from error
     if status != 0:
         raise BenchmarkError(f"the main job ended with exit status {status}")
     return field

@@ -54,7 +54,7 @@ def simulate(programs: Path, folder: Path, steps: int) -> None:
     except FileNotFoundError as error:
         raise BenchmarkError(f"there is no {error.filename}; build it first: ./dev build") from error
     except subprocess.TimeoutExpired as error:
-        raise BenchmarkError("the simulation did not finish in 120 s") from error
+        raise BenchmarkError("the simulation did not finish in 300 s") from error
     if done.returncode != 0:
         raise BenchmarkError(f"the simulation ended with exit status {done.returncode}")
 
