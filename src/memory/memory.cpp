@@ -185,6 +185,7 @@ Status join(MemoryParts& p, const Options& options, const std::function<Status(T
   HIROBA_TRY(Heap::part_size(options, job.nranks, p.layout.space, p.layout.heap_bytes));
   p.rank_memory.place(p.layout);
   p.sparse = options.flag("sparse"), p.check = options.flag("check");
+  p.checks_promises = p.check && options.bytes("cache") == 0;
   p.twin_at_fetch = options.text("twin") == "fetch";
   p.times.shown = options.flag("stats"), p.times.began = seconds_now();
   p.times.on = p.times.shown || !options.text("report").empty();

@@ -39,6 +39,7 @@ struct MemoryParts {
   Board* board = nullptr;
   Layout layout;
   bool sparse = false, check = false, twin_at_fetch = false;
+  bool checks_promises = false;  // option check, of preloads; a cache of limited size drops what was preloaded
   Space space;
   std::unique_ptr<Transport> transport;
   Collective collective;

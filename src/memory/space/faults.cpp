@@ -231,7 +231,7 @@ bool serve(MemoryParts& p, const void* address, FaultKind kind, const void* code
   if (array == nullptr || p.cache == nullptr) return false;
   const InLibrary library;
   p.transport->faulting(true);
-  if (p.check && array->preloaded.load()) {
+  if (p.checks_promises && array->preloaded.load()) {
     end_job(
         1,
         "element %zu of array %s has not been preloaded since the last synchronisation, as %s promises; preload it, "

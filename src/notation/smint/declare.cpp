@@ -49,6 +49,7 @@ SMINT_EXPORT void smint_declare(smint_array* array) {
 SMINT_EXPORT void smint_start(int* argc, char*** argv) {
   if (process_started()) return;
   sms_startup(argc, argv);
+  loops();  // in use on all ranks: option check compares their loops, and some ranks may have none
   if (recording()) run_record->directives = 1;
   end_at_exit([](int status) {
     if (status == 0) sms_shutdown();
