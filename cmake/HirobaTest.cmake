@@ -1,10 +1,10 @@
-# hiroba_run_test(NAME RANKS NODES PROGRAM ARGUMENTS... [MATCH PATTERN] [SECONDS LIMIT]): a ctest entry that runs a
-# program (a target, or a path) under hirobarun. It passes if the job exits with 0, within the limit (default 300 s),
-# and if what it prints matches PATTERN, an extended regular expression for the whole output.
+# hiroba_run_test(NAME RANKS NODES PROGRAM ARGUMENTS... [MATCH PATTERN]): a ctest entry that runs a program (a target,
+# or a path) under hirobarun. It passes if the job exits with 0, within 300 s, and if what it prints matches PATTERN, an
+# extended regular expression for the whole output.
 #
 # Limits are for hangs. A test that takes seconds may take minutes beside other work, so limits are not less than 300 s.
 function(hiroba_run_test name ranks nodes program)
-  cmake_parse_arguments(T "" "MATCH;SECONDS" "" ${ARGN})
+  cmake_parse_arguments(T "" "MATCH" "" ${ARGN})
   if(TARGET ${program})
     set(program $<TARGET_FILE:${program}>)
   endif()
@@ -13,10 +13,7 @@ function(hiroba_run_test name ranks nodes program)
     set(command bash ${CMAKE_SOURCE_DIR}/cmake/expect.sh ${T_MATCH} ${command})
   endif()
   add_test(NAME ${name} COMMAND ${command})
-  if(NOT T_SECONDS)
-    set(T_SECONDS 300)
-  endif()
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${T_SECONDS})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300)
 endfunction()
 
 # hiroba_timing_tests(NAMES...): tests that fail because something takes too long or too short. They run alone, and

@@ -16,7 +16,7 @@ foreach(line ${eigen_tests})
   list(POP_FRONT words name ranks nodes threads rounds)
   math(EXPR seed "${seed} + 1")
   hiroba_run_test(programs.eigen.${name} ${ranks} ${nodes} eigen --seed ${seed} --count ${rounds}
-    MATCH "seed.*done .*" SECONDS 300)
+    MATCH "seed.*done .*")
   with(programs.eigen.${name} TIMEOUT=30 ${words})
   set_property(TEST programs.eigen.${name} APPEND PROPERTY ENVIRONMENT OMP_NUM_THREADS=${threads})
 endforeach()

@@ -16,7 +16,7 @@ set(heap_tests
 foreach(line ${heap_tests})
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words name ranks nodes threads programs)
-  hiroba_run_test(programs.heap.${name} ${ranks} ${nodes} heap --threads ${threads} --seeds ${programs} SECONDS 300)
+  hiroba_run_test(programs.heap.${name} ${ranks} ${nodes} heap --threads ${threads} --seeds ${programs})
   with(programs.heap.${name} TIMEOUT=30 ${words})
 endforeach()
 
@@ -29,8 +29,7 @@ set(heap_packed_tests
 foreach(line ${heap_packed_tests})
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words name ranks nodes threads programs)
-  hiroba_run_test(programs.heap.${name} ${ranks} ${nodes} heap --threads ${threads} --seeds ${programs} --packed 1
-    SECONDS 300)
+  hiroba_run_test(programs.heap.${name} ${ranks} ${nodes} heap --threads ${threads} --seeds ${programs} --packed 1)
   with(programs.heap.${name} TIMEOUT=30 HEAP_PACK=yes ${words})
 endforeach()
 test_program(heap_pack heap_pack.c)

@@ -17,7 +17,7 @@ set(homes_tests
 foreach(line ${homes_tests})
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words name ranks nodes programs)
-  hiroba_run_test(programs.homes.${name} ${ranks} ${nodes} homes --seeds ${programs} SECONDS 300)
+  hiroba_run_test(programs.homes.${name} ${ranks} ${nodes} homes --seeds ${programs})
   with(programs.homes.${name} TIMEOUT=30 ${words})
 endforeach()
 
@@ -28,8 +28,7 @@ foreach(what migrate unchanged first again shared beside bound)
     list(GET words 0 ranks)
     list(GET words 1 nodes)
     if(nodes GREATER 1 OR what STREQUAL migrate)
-      hiroba_run_test(programs.homes_follow.${what}_${ranks}_${nodes} ${ranks} ${nodes} homes_follow --what ${what}
-        SECONDS 300)
+      hiroba_run_test(programs.homes_follow.${what}_${ranks}_${nodes} ${ranks} ${nodes} homes_follow --what ${what})
     endif()
   endforeach()
 endforeach()

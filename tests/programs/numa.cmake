@@ -5,13 +5,12 @@ set(numa_tests "alone 1 1" "pair 2 1" "three 3 1" "four 4 1" "two_nodes 2 2" "un
 foreach(line ${numa_tests})
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words name ranks nodes)
-  hiroba_run_test(programs.numa.${name} ${ranks} ${nodes} numa MATCH "done: .*" SECONDS 300)
+  hiroba_run_test(programs.numa.${name} ${ranks} ${nodes} numa MATCH "done: .*")
   with(programs.numa.${name} TIMEOUT=30 ${words})
 endforeach()
 test_program(seen_from_outside seen_from_outside.c)
 foreach(ranks 1 2 4)
-  hiroba_run_test(programs.numa.seen_from_outside.${ranks} ${ranks} 1 seen_from_outside $<TARGET_FILE:hiroba_tool>
-    SECONDS 300)
+  hiroba_run_test(programs.numa.seen_from_outside.${ranks} ${ranks} 1 seen_from_outside $<TARGET_FILE:hiroba_tool>)
 endforeach()
 test_program(numa_misuse numa_misuse.c)
 add_test(NAME programs.numa.misuse COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/numa_misuse.py

@@ -44,7 +44,7 @@ foreach(line "one_node 2 1 1" "threads 2 1 2" "two_nodes 2 2 1" "three_nodes 3 3
     endif()
     set(test programs.${program}.${name})
     hiroba_run_test(${test} ${ranks} ${nodes} ${CMAKE_BINARY_DIR}/tests/programs/${program} ${arguments}
-      MATCH "^ok$" SECONDS 300)
+      MATCH "^ok$")
     with(${test} TIMEOUT=30 ${words})
     set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT "OMP_NUM_THREADS=${threads}"
       OMP_CANCELLATION=true)
@@ -55,8 +55,7 @@ foreach(line "one_node 2 1 2" "two_nodes 3 2 1")
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words name ranks nodes threads)
   set(test programs.openmp_task_settings.${name})
-  hiroba_run_test(${test} ${ranks} ${nodes} ${CMAKE_BINARY_DIR}/tests/programs/openmp_task_settings MATCH "^ok$"
-    SECONDS 300)
+  hiroba_run_test(${test} ${ranks} ${nodes} ${CMAKE_BINARY_DIR}/tests/programs/openmp_task_settings MATCH "^ok$")
   set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT "OMP_NUM_THREADS=${threads}")
 endforeach()
 foreach(line "one_node 2 1 1" "four 4 1 1" "threads 2 1 2" "two_nodes 2 2 1" "three_nodes 3 3 2" "nodes_of_two 4 2 1"
@@ -66,14 +65,14 @@ foreach(line "one_node 2 1 1" "four 4 1 1" "threads 2 1 2" "two_nodes 2 2 1" "th
   list(POP_FRONT words name ranks nodes threads)
   set(test programs.openmp_tasks.${name})
   hiroba_run_test(${test} ${ranks} ${nodes} ${CMAKE_BINARY_DIR}/tests/programs/openmp_tasks 7
-    MATCH "^ok$" SECONDS 300)
+    MATCH "^ok$")
   with(${test} TIMEOUT=30 ${words})
   set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT "OMP_NUM_THREADS=${threads}")
 endforeach()
 # Threads that wait for each other, and share a core.
 foreach(nodes 1 2)
   set(test programs.openmp_waits.nodes_${nodes})
-  hiroba_run_test(${test} 2 ${nodes} ${CMAKE_BINARY_DIR}/tests/programs/openmp_waits MATCH "^ok$" SECONDS 300)
+  hiroba_run_test(${test} 2 ${nodes} ${CMAKE_BINARY_DIR}/tests/programs/openmp_waits MATCH "^ok$")
   set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT "OMP_NUM_THREADS=1")
 endforeach()
 # What programs use of the libraries of C and C++, and of POSIX.
@@ -85,7 +84,7 @@ foreach(line "one_node 2 1 2" "two_nodes 2 2 1" "three_nodes 3 3 2" "ucx 2 2 1 T
       continue()
     endif()
     set(test programs.${program}.${name})
-    hiroba_run_test(${test} ${ranks} ${nodes} ${CMAKE_BINARY_DIR}/tests/programs/${program} MATCH "^ok$" SECONDS 300)
+    hiroba_run_test(${test} ${ranks} ${nodes} ${CMAKE_BINARY_DIR}/tests/programs/${program} MATCH "^ok$")
     with(${test} TIMEOUT=30 ${words})
     set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT "OMP_NUM_THREADS=${threads}")
   endforeach()
@@ -96,7 +95,7 @@ foreach(line "openmp_posix" "openmp_units" "openmp_system without_timers" "openm
   list(POP_FRONT words program)
   if(TARGET ${program}_program)
     set(test programs.${program}.check)
-    hiroba_run_test(${test} 2 2 ${CMAKE_BINARY_DIR}/tests/programs/${program} ${words} MATCH "^ok$" SECONDS 300)
+    hiroba_run_test(${test} 2 2 ${CMAKE_BINARY_DIR}/tests/programs/${program} ${words} MATCH "^ok$")
     with(${test} TIMEOUT=30 CHECK=yes)
     set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT "OMP_NUM_THREADS=1")
   endif()

@@ -31,7 +31,7 @@ set(task_tests
 foreach(line ${task_tests})
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words name ranks nodes threads programs)
-  hiroba_run_test(programs.tasks.${name} ${ranks} ${nodes} random_tasks --seeds ${programs} SECONDS 300)
+  hiroba_run_test(programs.tasks.${name} ${ranks} ${nodes} random_tasks --seeds ${programs})
   with(programs.tasks.${name} TIMEOUT=30 ${words})
   set_property(TEST programs.tasks.${name} APPEND PROPERTY ENVIRONMENT OMP_NUM_THREADS=${threads})
 endforeach()
@@ -79,8 +79,7 @@ foreach(mpi openmpi mpich)
     separate_arguments(words UNIX_COMMAND ${line})
     list(POP_FRONT words ranks nodes threads)
     set(name programs.task_mpi.${mpi}.${ranks}-${nodes}-${threads})
-    hiroba_run_test(${name} ${ranks} ${nodes} --threads ${threads} $<TARGET_FILE:${program}> exchange MATCH done
-      SECONDS 300)
+    hiroba_run_test(${name} ${ranks} ${nodes} --threads ${threads} $<TARGET_FILE:${program}> exchange MATCH done)
     with(${name} TIMEOUT=30)
   endforeach()
   # Each line: case, words of the message. Without hirobarun, because Hiroba's transport mpi itself needs

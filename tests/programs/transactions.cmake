@@ -21,7 +21,7 @@ foreach(line
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words name ranks nodes each threads seed)
   hiroba_run_test(programs.transactions.${name} ${ranks} ${nodes} transactions random ${each} ${threads} ${seed}
-    MATCH done SECONDS 300)
+    MATCH done)
   with(programs.transactions.${name} TIMEOUT=30 ${words})
 endforeach()
 foreach(line "alone 1 1" "pair 2 1" "two_nodes 2 2" "three 3 2 CHAOS=3" "ucx 2 2 TRANSPORT=ucx"
@@ -29,7 +29,7 @@ foreach(line "alone 1 1" "pair 2 1" "two_nodes 2 2" "three 3 2 CHAOS=3" "ucx 2 2
     "mpi 2 2 TRANSPORT=mpi" "check 2 1 CHECK=yes" "check_nodes 2 2 CHECK=yes")
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words name ranks nodes)
-  hiroba_run_test(programs.transactions.features.${name} ${ranks} ${nodes} transactions features MATCH done SECONDS 300)
+  hiroba_run_test(programs.transactions.features.${name} ${ranks} ${nodes} transactions features MATCH done)
   with(programs.transactions.features.${name} TIMEOUT=30 ${words})
 endforeach()
 # A rank's own plain stores and its transactions keep their order.
@@ -38,7 +38,7 @@ foreach(line "one_node 2 1" "two_nodes 2 2" "uneven 3 2" "ucx 2 2 TRANSPORT=ucx"
     "check 2 2 CHECK=yes" "fetch 2 2 TRACKING=uffd-async TWIN=fetch")
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words name ranks nodes)
-  hiroba_run_test(programs.transactions.own.${name} ${ranks} ${nodes} transactions_own MATCH "^ok$" SECONDS 300)
+  hiroba_run_test(programs.transactions.own.${name} ${ranks} ${nodes} transactions_own MATCH "^ok$")
   with(programs.transactions.own.${name} TIMEOUT=30 ${words})
 endforeach()
 # GCC's own notation of transactions.
@@ -76,7 +76,7 @@ endforeach()
 # Messages between nodes, where memory is reached by nothing else.
 test_program(transactions_messages transactions_messages.c)
 foreach(wire ucx mpi)
-  hiroba_run_test(programs.transactions.messages.${wire} 3 3 transactions_messages MATCH ".*done" SECONDS 300)
+  hiroba_run_test(programs.transactions.messages.${wire} 3 3 transactions_messages MATCH ".*done")
   with(programs.transactions.messages.${wire} TIMEOUT=30 TRANSPORT=${wire})
 endforeach()
 # Anomalies. Each line: name, ranks, nodes, rounds; then options. 16 ranks are many for one word.
@@ -87,7 +87,7 @@ foreach(line "pair 2 1 100000" "two_nodes 2 2 50000" "narrow 3 1 50000 TRANSACTI
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words name ranks nodes each)
   hiroba_run_test(programs.transactions.races.${name} ${ranks} ${nodes} transactions_races ${each}
-    MATCH "done: at most [0-9]+ aborts of one transaction" SECONDS 300)
+    MATCH "done: at most [0-9]+ aborts of one transaction")
   with(programs.transactions.races.${name} TIMEOUT=30 ${words})
 endforeach()
 
@@ -202,7 +202,7 @@ foreach(line "alone 1 1" "two_nodes 2 2" "ucx 2 2 TRANSPORT=ucx" "ucx_uneven 3 2
     "chaos_ucx 2 2 CHAOS=5 TRANSPORT=ucx")
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words name ranks nodes)
-  hiroba_run_test(programs.transactions.sent.${name} ${ranks} ${nodes} transactions_sent count MATCH done SECONDS 300)
+  hiroba_run_test(programs.transactions.sent.${name} ${ranks} ${nodes} transactions_sent count MATCH done)
   with(programs.transactions.sent.${name} TIMEOUT=30 ${words})
 endforeach()
 add_test(NAME programs.transactions.sent.misuse COMMAND ${Python3_EXECUTABLE}

@@ -4,7 +4,7 @@ if(NOT TARGET hiroba_wire_ucx)
   return()
 endif()
 foreach(ranks 2 4 8 16 32 64)
-  hiroba_run_test(programs.ucx.scaling.${ranks} ${ranks} ${ranks} scaling SECONDS 300)
+  hiroba_run_test(programs.ucx.scaling.${ranks} ${ranks} ${ranks} scaling)
   with(programs.ucx.scaling.${ranks} TRANSPORT=ucx TIMEOUT=30 SILENCE=0)
   # The model is that of a network without one-sided access, where an exchange counts puts instead of fencing them.
   set_property(TEST programs.ucx.scaling.${ranks} APPEND PROPERTY ENVIRONMENT "UCX_TLS=^posix,cma")

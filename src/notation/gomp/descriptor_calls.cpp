@@ -145,15 +145,14 @@ Result call_here(Result (*function)(Parameters...), Arguments... arguments) {
 ssize_t send_file(int to, int from, off_t* offset, size_t bytes) {
   const Borrowed out(to), in(from);
   if (out.failed() || in.failed()) return -1;
-  return call_here<ssize_t, int, int, off_t*, size_t>(sendfile, out.here(), in.here(), offset, bytes);
+  return call_here(sendfile, out.here(), in.here(), offset, bytes);
 }
 
 template <auto* function>
 ssize_t move_between(int from, off64_t* at, int to, off64_t* there, size_t bytes, unsigned flags) {
   const Borrowed in(from), out(to);
   if (in.failed() || out.failed()) return -1;
-  return call_here<ssize_t, int, off64_t*, int, off64_t*, size_t, unsigned>(function, in.here(), at, out.here(), there,
-                                                                            bytes, flags);
+  return call_here(function, in.here(), at, out.here(), there, bytes, flags);
 }
 
 ssize_t copy_between_pipes(int from, int to, size_t bytes, unsigned flags) {
@@ -164,15 +163,13 @@ ssize_t copy_between_pipes(int from, int to, size_t bytes, unsigned flags) {
 int rename_in(int from, const char* name, int to, const char* target) {
   const Borrowed old_folder(from), new_folder(to);
   if (old_folder.failed() || new_folder.failed()) return -1;
-  return call_here<int, int, const char*, int, const char*>(renameat, old_folder.here(), name, new_folder.here(),
-                                                            target);
+  return call_here(renameat, old_folder.here(), name, new_folder.here(), target);
 }
 
 int link_in(int from, const char* name, int to, const char* target, int flags) {
   const Borrowed old_folder(from), new_folder(to);
   if (old_folder.failed() || new_folder.failed()) return -1;
-  return call_here<int, int, const char*, int, const char*, int>(linkat, old_folder.here(), name, new_folder.here(),
-                                                                 target, flags);
+  return call_here(linkat, old_folder.here(), name, new_folder.here(), target, flags);
 }
 
 bool is_own(int descriptor) { return !in_program || instance<Descriptors>().is_own(descriptor); }
