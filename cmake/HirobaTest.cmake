@@ -1,8 +1,10 @@
+# Limits are for hangs: what takes 20 s on a quiet machine takes minutes beside six processes that compute, because ranks
+# that wait for each other wait for a processor each time, too.
+set(limit_of_tests 1200)
+
 # hiroba_run_test(NAME RANKS NODES PROGRAM ARGUMENTS... [MATCH PATTERN]): a ctest entry that runs a program (a target,
-# or a path) under hirobarun. It passes if the job exits with 0, within 300 s, and if what it prints matches PATTERN, an
-# extended regular expression for the whole output.
-#
-# Limits are for hangs. A test that takes seconds may take minutes beside other work, so limits are not less than 300 s.
+# or a path) under hirobarun. It passes if the job exits with 0, within limit_of_tests, and if what it prints matches
+# PATTERN, an extended regular expression for the whole output.
 function(hiroba_run_test name ranks nodes program)
   cmake_parse_arguments(T "" "MATCH" "" ${ARGN})
   if(TARGET ${program})
@@ -13,7 +15,7 @@ function(hiroba_run_test name ranks nodes program)
     set(command bash ${CMAKE_SOURCE_DIR}/cmake/expect.sh ${T_MATCH} ${command})
   endif()
   add_test(NAME ${name} COMMAND ${command})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 300)
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${limit_of_tests})
 endfunction()
 
 # hiroba_timing_tests(NAMES...): tests that fail because something takes too long or too short. They run alone, and

@@ -28,13 +28,13 @@ foreach(line ${blas_tests})
 endforeach()
 add_test(NAME programs.blas.bits COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/blas_bits.py
   $<TARGET_FILE:hirobarun> $<TARGET_FILE:blas>)
-set_tests_properties(programs.blas.bits PROPERTIES TIMEOUT 300)
+set_tests_properties(programs.blas.bits PROPERTIES TIMEOUT ${limit_of_tests})
 add_test(NAME programs.blas.misuse COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/blas_misuse.py
   --build ${CMAKE_BINARY_DIR})
-set_tests_properties(programs.blas.misuse PROPERTIES TIMEOUT 300)
+set_tests_properties(programs.blas.misuse PROPERTIES TIMEOUT ${limit_of_tests})
 hiroba_timing_tests(programs.blas.misuse)
 hiroba_longer_tests(programs.blas.misuse)
 # Netlib's own tests, compiled by Debian.
 add_test(NAME programs.blas.netlib COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/netlib.py
   $<TARGET_FILE:hiroba_blas> /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/blas)
-set_tests_properties(programs.blas.netlib PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
+set_tests_properties(programs.blas.netlib PROPERTIES TIMEOUT ${limit_of_tests} SKIP_RETURN_CODE 77)

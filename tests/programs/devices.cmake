@@ -33,7 +33,7 @@ string(APPEND moved "[0-9.]+ (KiB|B) of these without buffers, [0-9.]+ KiB forwa
 add_test(NAME programs.devices.stats COMMAND bash ${CMAKE_SOURCE_DIR}/cmake/expect.sh ".*rank 1: ${moved}.*"
   bash -c "exec \"$0\" \"$@\" 2>&1" $<TARGET_FILE:hirobarun> -n 2 --nodes 2 --devices host:2 --stats
   $<TARGET_FILE:devices> all)
-set_tests_properties(programs.devices.stats PROPERTIES TIMEOUT 300)
+set_tests_properties(programs.devices.stats PROPERTIES TIMEOUT ${limit_of_tests})
 # Tasks on them. Each line: name, ranks, nodes, threads; then options.
 test_program(device_tasks device_tasks.cpp)
 set_source_files_properties(device_tasks.cpp PROPERTIES COMPILE_OPTIONS "-fexceptions;-frtti")
@@ -74,7 +74,7 @@ if(without_numpy EQUAL 0 AND NOT HIROBA_SANITIZE)
   add_test(NAME programs.devices.packed COMMAND bash -c "${check} --build ${CMAKE_BINARY_DIR} --pack ${pack} && \
     ${check} --packed ${pack} --devices host:1 --only units --only programs --only mistakes --only arrays \
     --only fdtd --only stencil27 --only power --out ${pack}/result.json")
-  set_tests_properties(programs.devices.packed PROPERTIES TIMEOUT 300)
+  set_tests_properties(programs.devices.packed PROPERTIES TIMEOUT ${limit_of_tests})
 endif()
 
 # The same by the driver of NVIDIA, of which cuda_standin.c has the calls.
@@ -103,7 +103,7 @@ endif()
 test_program(device_misuse device_misuse.c device_kernels.c)
 add_test(NAME programs.devices.misuse COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/device_misuse.py
   --build ${CMAKE_BINARY_DIR})
-set_tests_properties(programs.devices.misuse PROPERTIES TIMEOUT 300)
+set_tests_properties(programs.devices.misuse PROPERTIES TIMEOUT ${limit_of_tests})
 hiroba_timing_tests(programs.devices.misuse)
 hiroba_longer_tests(programs.devices.misuse)
 
@@ -128,7 +128,7 @@ if(HIROBA_NVCC)
     endif()
     add_test(NAME programs.${program}.gpu COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/on_gpu.sh
       $<TARGET_FILE:hiroba_tool> $<TARGET_FILE:hirobarun> -n 1 --devices cuda:1 ${file} ${arguments})
-    set_tests_properties(programs.${program}.gpu PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
+    set_tests_properties(programs.${program}.gpu PROPERTIES TIMEOUT ${limit_of_tests} SKIP_RETURN_CODE 77)
   endforeach()
 else()
   message(STATUS "no nvcc: kernels for devices of NVIDIA are not compiled")

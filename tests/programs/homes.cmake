@@ -40,7 +40,7 @@ set(explained_bound "pages were not moved, because at most 8192 runs of pages")
 foreach(what migrate stays bound)
   add_test(NAME programs.homes_explained.${what} COMMAND $<TARGET_FILE:hirobarun> -n 2 --nodes 2
     --stats $<TARGET_FILE:homes_follow> --what ${what})
-  set_tests_properties(programs.homes_explained.${what} PROPERTIES TIMEOUT 300
+  set_tests_properties(programs.homes_explained.${what} PROPERTIES TIMEOUT ${limit_of_tests}
     PASS_REGULAR_EXPRESSION "${explained_${what}}")
 endforeach()
 
@@ -65,6 +65,6 @@ foreach(line ${homes_mistakes})
   set(message ${CMAKE_MATCH_2})
   add_test(NAME programs.homes_misuse.${mistake} COMMAND $<TARGET_FILE:hirobarun> -n 2 --nodes 2
     $<TARGET_FILE:homes_misuse> --what ${mistake})
-  set_tests_properties(programs.homes_misuse.${mistake} PROPERTIES TIMEOUT 300 PASS_REGULAR_EXPRESSION "${message}"
+  set_tests_properties(programs.homes_misuse.${mistake} PROPERTIES TIMEOUT ${limit_of_tests} PASS_REGULAR_EXPRESSION "${message}"
     FAIL_REGULAR_EXPRESSION "sms_redistribute[^:]*: sms_redistribute")  # the call twice
 endforeach()

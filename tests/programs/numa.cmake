@@ -15,7 +15,7 @@ endforeach()
 test_program(numa_misuse numa_misuse.c)
 add_test(NAME programs.numa.misuse COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/numa_misuse.py
   --build ${CMAKE_BINARY_DIR})
-set_tests_properties(programs.numa.misuse PROPERTIES TIMEOUT 300)
+set_tests_properties(programs.numa.misuse PROPERTIES TIMEOUT ${limit_of_tests})
 hiroba_timing_tests(programs.numa.misuse)
 hiroba_longer_tests(programs.numa.misuse)
 add_library(numa_standin MODULE numa_standin.c)
@@ -23,4 +23,4 @@ target_link_libraries(numa_standin PRIVATE ${CMAKE_DL_LIBS})
 add_test(NAME programs.numa.domains COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/numa_domains.py
   $<TARGET_FILE:hirobarun>
   $<TARGET_FILE:hiroba_tool> $<TARGET_FILE:numa> $<TARGET_FILE:numa_misuse> $<TARGET_FILE:numa_standin>)
-set_tests_properties(programs.numa.domains PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
+set_tests_properties(programs.numa.domains PROPERTIES TIMEOUT ${limit_of_tests} SKIP_RETURN_CODE 77)

@@ -108,14 +108,14 @@ foreach(line "openmp word" "openmp_constructs" "openmp_cancellation" "openmp_str
   list(POP_FRONT words program)
   if(TARGET ${program}_program)
     add_test(NAME programs.${program}.alone COMMAND ${CMAKE_BINARY_DIR}/tests/programs/${program} ${words})
-    set_tests_properties(programs.${program}.alone PROPERTIES PASS_REGULAR_EXPRESSION "^ok" TIMEOUT 300
+    set_tests_properties(programs.${program}.alone PROPERTIES PASS_REGULAR_EXPRESSION "^ok" TIMEOUT ${limit_of_tests}
       ENVIRONMENT "OMP_NUM_THREADS=2;OMP_CANCELLATION=true")
   endif()
 endforeach()
 foreach(part misuse races libraries preprocessed)
   add_test(NAME programs.openmp.${part} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/openmp_${part}.py
     $<TARGET_FILE:hirobarun> ${CMAKE_BINARY_DIR}/bin/hirobacc ${CMAKE_BINARY_DIR}/tests/programs/openmp_${part})
-  set_tests_properties(programs.openmp.${part} PROPERTIES TIMEOUT 300)
+  set_tests_properties(programs.openmp.${part} PROPERTIES TIMEOUT ${limit_of_tests})
 endforeach()
 
 # Pages that come again are learnt.
@@ -125,5 +125,5 @@ foreach(wire ${wires})
   add_test(NAME programs.openmp_regions.${wire} COMMAND Python3::Interpreter
     ${CMAKE_CURRENT_SOURCE_DIR}/openmp_regions.py $<TARGET_FILE:hirobarun>
     ${CMAKE_BINARY_DIR}/tests/programs/openmp_regions --transport ${words})
-  set_tests_properties(programs.openmp_regions.${wire} PROPERTIES TIMEOUT 300)
+  set_tests_properties(programs.openmp_regions.${wire} PROPERTIES TIMEOUT ${limit_of_tests})
 endforeach()

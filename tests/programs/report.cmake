@@ -11,7 +11,7 @@ foreach(line "report Planted" "report InTurn" "report Good" "report Files" "repo
   string(TOLOWER ${part} name)
   add_test(NAME programs.report.${name} COMMAND ${Python3_EXECUTABLE} -B
     ${CMAKE_CURRENT_SOURCE_DIR}/${script}.py ${CMAKE_BINARY_DIR} ${part})
-  set_tests_properties(programs.report.${name} PROPERTIES TIMEOUT 300)
+  set_tests_properties(programs.report.${name} PROPERTIES TIMEOUT ${limit_of_tests})
 endforeach()
 # The advice of these follows from times; that of the rules on recorded times is tested by programs.report.rules.
 hiroba_tests_of_all(programs.report.inturn programs.report.openmptimes programs.report.pythontimes)
@@ -20,7 +20,7 @@ foreach(part Rows GoodRows)
   string(TOLOWER ${part} name)
   add_test(NAME programs.report.${name} COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/report.py
     ${CMAKE_BINARY_DIR} ${part})
-  set_tests_properties(programs.report.${name} PROPERTIES TIMEOUT 600)
+  set_tests_properties(programs.report.${name} PROPERTIES TIMEOUT ${limit_of_tests})
   hiroba_tests_of_all(programs.report.${name})
 endforeach()
 add_test(NAME programs.report.long CONFIGURATIONS long COMMAND ${Python3_EXECUTABLE} -B

@@ -58,13 +58,13 @@ endforeach()
 
 add_test(NAME programs.tasks.misuse COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tasks_misuse.py
   --build ${CMAKE_BINARY_DIR})
-set_tests_properties(programs.tasks.misuse PROPERTIES TIMEOUT 300)
+set_tests_properties(programs.tasks.misuse PROPERTIES TIMEOUT ${limit_of_tests})
 hiroba_timing_tests(programs.tasks.misuse)
 hiroba_longer_tests(programs.tasks.misuse)
 
 add_test(NAME programs.task_graph COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/task_graph.py
   $<TARGET_FILE:hirobarun> $<TARGET_FILE:task_graph>)
-set_tests_properties(programs.task_graph PROPERTIES TIMEOUT 300)
+set_tests_properties(programs.task_graph PROPERTIES TIMEOUT ${limit_of_tests})
 
 # Requests of MPI in tasks, over each MPI whose plug-in is there. Each line: ranks, nodes, threads.
 foreach(mpi openmpi mpich)
@@ -88,7 +88,7 @@ foreach(mpi openmpi mpich)
     "never (option timeout) in hiroba_taskwait")
   if(mpi STREQUAL mpich)
     add_test(NAME programs.task_mpi.mpich.alone COMMAND ${program} alone)
-    set_tests_properties(programs.task_mpi.mpich.alone PROPERTIES TIMEOUT 300 ENVIRONMENT OMP_NUM_THREADS=1)
+    set_tests_properties(programs.task_mpi.mpich.alone PROPERTIES TIMEOUT ${limit_of_tests} ENVIRONMENT OMP_NUM_THREADS=1)
     list(APPEND task_mpi_misuse "truncated that a task waits for has failed: "
       "funneled not initialised with MPI_THREAD_MULTIPLE, and 2 threads")
   else()
@@ -99,6 +99,6 @@ foreach(mpi openmpi mpich)
     set(name programs.task_mpi.${mpi}.${CMAKE_MATCH_1})
     add_test(NAME ${name} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/must_fail.sh ${CMAKE_MATCH_2}
       $<TARGET_FILE:${program}> ${CMAKE_MATCH_1})
-    set_tests_properties(${name} PROPERTIES TIMEOUT 300 ENVIRONMENT "OMP_NUM_THREADS=2;HIROBA_TIMEOUT=2")
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${limit_of_tests} ENVIRONMENT "OMP_NUM_THREADS=2;HIROBA_TIMEOUT=2")
   endforeach()
 endforeach()

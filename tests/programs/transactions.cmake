@@ -53,7 +53,7 @@ if(TARGET hiroba_tm AND CMAKE_C_COMPILER_ID STREQUAL GNU AND NOT HIROBA_SANITIZE
     COMPILE_OPTIONS "-fexceptions;-frtti;-fgnu-tm;${sound};-Wno-error")
   target_link_libraries(itm_exceptions PRIVATE hiroba_tm)
   add_test(NAME programs.transactions.itm_exceptions COMMAND itm_exceptions)
-  set_tests_properties(programs.transactions.itm programs.transactions.itm_exceptions PROPERTIES TIMEOUT 300
+  set_tests_properties(programs.transactions.itm programs.transactions.itm_exceptions PROPERTIES TIMEOUT ${limit_of_tests}
     PASS_REGULAR_EXPRESSION done)
 endif()
 # Option check names both places where a transaction and another access race, and says nothing if transactions or
@@ -119,7 +119,7 @@ add_test(NAME programs.transactions.judgements COMMAND ${Python3_EXECUTABLE}
   ${CMAKE_CURRENT_SOURCE_DIR}/test_history.py)
 add_test(NAME programs.transactions.planted COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/planted.py
   --check ${CMAKE_SOURCE_DIR}/src/transaction)
-set_tests_properties(programs.transactions.judgements programs.transactions.planted PROPERTIES TIMEOUT 300)
+set_tests_properties(programs.transactions.judgements programs.transactions.planted PROPERTIES TIMEOUT ${limit_of_tests})
 # Each line: name, the option --finds or none, ranks, nodes, threads, transactions; then options.
 set(history_tests
   "pair none 2 1 2 2000"
@@ -161,7 +161,7 @@ foreach(line ${history_tests})
     --nodes ${nodes} --threads ${threads} --transactions ${each} $<TARGET_FILE:hirobarun> $<TARGET_FILE:${program}>)
   with(${test} TIMEOUT=30 ${words})
   set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT ${planted_settings})
-  set_tests_properties(${test} PROPERTIES TIMEOUT 300)
+  set_tests_properties(${test} PROPERTIES TIMEOUT ${limit_of_tests})
 endforeach()
 if(TARGET hiroba_wire_ucx)
   hiroba_tests_of_all(programs.transactions.history.one_look_ucx)  # takes several runs to find it
@@ -170,7 +170,7 @@ endif()
 # Mistakes of programs, and ranks that are killed at each step of a commit.
 add_test(NAME programs.transactions.misuse COMMAND ${Python3_EXECUTABLE}
   ${CMAKE_CURRENT_SOURCE_DIR}/transactions_misuse.py --build ${CMAKE_BINARY_DIR})
-set_tests_properties(programs.transactions.misuse PROPERTIES TIMEOUT 300)
+set_tests_properties(programs.transactions.misuse PROPERTIES TIMEOUT ${limit_of_tests})
 hiroba_timing_tests(programs.transactions.misuse)
 hiroba_longer_tests(programs.transactions.misuse)
 if(HIROBA_SANITIZE)
@@ -193,7 +193,7 @@ foreach(line ${hot_tests})
       "done: .* aborted [0-9]+ times, [0-9]+ ran alone"
       $<TARGET_FILE:hirobarun> -n 16 --nodes ${nodes} $<TARGET_FILE:transactions_races> hot ${seconds})
     with(${test} TIMEOUT=60 ${words})
-    set_tests_properties(${test} PROPERTIES TIMEOUT 300)
+    set_tests_properties(${test} PROPERTIES TIMEOUT ${limit_of_tests})
   endforeach()
 endforeach()
 # Functions that run where the data is, and calls that are refused.
@@ -207,5 +207,5 @@ foreach(line "alone 1 1" "two_nodes 2 2" "ucx 2 2 TRANSPORT=ucx" "ucx_uneven 3 2
 endforeach()
 add_test(NAME programs.transactions.sent.misuse COMMAND ${Python3_EXECUTABLE}
   ${CMAKE_CURRENT_SOURCE_DIR}/transactions_sent.py --build ${CMAKE_BINARY_DIR})
-set_tests_properties(programs.transactions.sent.misuse PROPERTIES TIMEOUT 300)
+set_tests_properties(programs.transactions.sent.misuse PROPERTIES TIMEOUT ${limit_of_tests})
 hiroba_timing_tests(programs.transactions.sent.misuse)

@@ -17,4 +17,4 @@ add_executable(ucx_stranger ucx_stranger.c)
 target_link_libraries(ucx_stranger PRIVATE PkgConfig::WIRE_ucx)
 add_test(NAME programs.ucx.strangers COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/ucx_strangers.py
   ${CMAKE_BINARY_DIR})
-set_tests_properties(programs.ucx.strangers PROPERTIES TIMEOUT 300)
+set_tests_properties(programs.ucx.strangers PROPERTIES TIMEOUT ${limit_of_tests})

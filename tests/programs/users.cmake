@@ -2,4 +2,4 @@
 test_program(patient patient.c)
 add_test(NAME programs.other_users COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/other_users.py
   ${CMAKE_BINARY_DIR})
-set_tests_properties(programs.other_users PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
+set_tests_properties(programs.other_users PROPERTIES TIMEOUT ${limit_of_tests} SKIP_RETURN_CODE 77)

@@ -17,7 +17,7 @@ find_program(valgrind valgrind)
 if(valgrind AND NOT HIROBA_SANITIZE)  # the command of docs/when-something-is-wrong.md
   add_test(NAME programs.valgrind COMMAND $<TARGET_FILE:hirobarun> -n 2 --space 1G ${valgrind} -q --error-exitcode=9
     $<TARGET_FILE:stats> freed)
-  set_tests_properties(programs.valgrind PROPERTIES TIMEOUT 300)
+  set_tests_properties(programs.valgrind PROPERTIES TIMEOUT ${limit_of_tests})
 endif()
 foreach(case "live" "freed freed" "early freed early")
   separate_arguments(words UNIX_COMMAND ${case})
@@ -52,7 +52,7 @@ foreach(wire ${wires})
     add_test(NAME ${name} COMMAND ${must_fail} --once "collective calls differ"
       $<TARGET_FILE:hirobarun> -n 4 --nodes 2 $<TARGET_FILE:mixed_calls> ${case})
     with(${name} ${settings})
-    set_tests_properties(${name} PROPERTIES TIMEOUT 300)
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${limit_of_tests})
   endforeach()
 endforeach()
 

@@ -1,12 +1,14 @@
 #include "memory/check/race_order.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace hiroba {
 
 RaceOrder::RaceOrder(const AccessLog& log, int nranks)
     : log_(log),
       nranks_(nranks),
+      after_(static_cast<size_t>(nranks)),
       turns_(static_cast<size_t>(nranks)),
       first_any_(static_cast<size_t>(nranks), UINT32_MAX),
       first_open_(static_cast<size_t>(nranks), UINT32_MAX) {
@@ -40,33 +42,43 @@ uint32_t RaceOrder::first_after(int rank, const SyncEvent& event) const {
   return next == turns->second.end() ? any : std::min(any, next->event);
 }
 
+// What comes after a segment is what comes after the next one, and what the event between them leads to. So each event
+// is followed once for a rank, however many segments are asked for.
 const RaceOrder::Reach& RaceOrder::after(int rank, uint32_t segment) {
-  const auto [found, fresh] = reaches_.try_emplace({rank, segment}, Reach(static_cast<size_t>(nranks_), UINT32_MAX));
-  Reach& reach = found->second;
-  if (!fresh) return reach;
-  std::vector<uint32_t> done(static_cast<size_t>(nranks_));  // events from here on have been followed
-  for (size_t r = 0; r < done.size(); ++r) done[r] = static_cast<uint32_t>(log_.of(static_cast<int>(r)).events);
-  reach[rank] = segment;
+  const auto self = static_cast<size_t>(rank);
+  std::vector<Reach>& known = after_[self];
+  const auto events = static_cast<uint32_t>(log_.of(rank).events);
+  if (known.empty()) known.emplace_back(static_cast<size_t>(nranks_), UINT32_MAX)[self] = events;
+  while (known.size() <= events - segment) {
+    Reach reach = known.back(), followed = reach;
+    for (size_t r = 0; r < followed.size(); ++r)
+      followed[r] = std::min(followed[r], static_cast<uint32_t>(log_.of(static_cast<int>(r)).events));
+    reach[self] = std::min(reach[self], events - static_cast<uint32_t>(known.size()));
+    follow(reach, followed);
+    known.push_back(std::move(reach));
+  }
+  return known[events - segment];
+}
+
+void RaceOrder::follow(Reach& reach, Reach& followed) const {
   for (bool any = true; any;) {
     any = false;
-    for (size_t r = 0; r < done.size(); ++r) {
-      const uint32_t end = done[r];
+    for (size_t r = 0; r < followed.size(); ++r) {
+      const uint32_t end = followed[r];
       if (reach[r] >= end) continue;
-      done[r] = reach[r], any = true;
+      followed[r] = reach[r], any = true;
       for (uint32_t i = reach[r]; i < end; ++i)
-        for (size_t other = 0; other < done.size(); ++other) {
+        for (size_t other = 0; other < followed.size(); ++other) {
           if (other == r) continue;
           const uint32_t event = first_after(static_cast<int>(other), log_.of(static_cast<int>(r)).event[i]);
           if (event != UINT32_MAX) reach[other] = std::min(reach[other], event + 1);
         }
     }
   }
-  return reach;
 }
 
-bool RaceOrder::ordered(int rank_a, uint32_t segment_a, int rank_b, uint32_t segment_b) {
-  if (unknown_) return true;
-  return after(rank_a, segment_a)[rank_b] <= segment_b || after(rank_b, segment_b)[rank_a] <= segment_a;
+bool RaceOrder::before(int rank_a, uint32_t segment_a, int rank_b, uint32_t segment_b) {
+  return unknown_ || after(rank_a, segment_a)[static_cast<size_t>(rank_b)] <= segment_b;
 }
 
 }  // namespace hiroba

@@ -143,22 +143,49 @@ uint64_t RaceChecker::end_of_value(uint64_t byte) const {
   return array == nullptr ? byte + 1 : byte / array->scalar * array->scalar + array->scalar;
 }
 
+// Ranks that take turns access the same bytes in thousands of segments, which are compared together.
 void RaceChecker::compare_records(const std::vector<Item>& items, RaceOrder& order, std::vector<Race>& out) {
   const auto mine = [this](const AccessRecord& r) {  // each page is compared by one rank
     return r.page() % static_cast<uint64_t>(config_.job.nranks) == static_cast<uint64_t>(config_.job.rank);
   };
-  for (auto a = items.begin(); a != items.end(); ++a) {
-    if (!mine(a->record)) continue;
-    const uint64_t value_end = a->record.writes() ? end_of_value(a->record.end() - 1) : a->record.end();
-    for (auto b = a + 1; b != items.end() && b->record.address < value_end; ++b) {
-      if (b->record.address >= a->record.end() && !b->record.writes()) continue;
+  const std::vector<Run> runs = runs_of(items);
+  for (auto a = runs.begin(); a != runs.end(); ++a) {
+    const AccessRecord& first = a->front().record;
+    if (!mine(first)) continue;
+    const uint64_t value_end = first.writes() ? end_of_value(first.end() - 1) : first.end();
+    for (auto b = a + 1; b != runs.end() && b->front().record.address < value_end; ++b) {
+      const AccessRecord& second = b->front().record;
       constexpr int together = AccessRecord::atomic | AccessRecord::transaction;
-      const bool atomic = (a->record.kind & b->record.kind & together) != 0;
-      if (a->rank == b->rank || atomic || (!a->record.writes() && !b->record.writes())) continue;
-      if (order.ordered(a->rank, a->record.segment, b->rank, b->record.segment)) continue;
-      if (a->record.writes()) add(*a, *b, b->record.address, false, out);
-      else add(*b, *a, b->record.address, false, out);
+      const bool atomic = (first.kind & second.kind & together) != 0;
+      const bool apart = second.address >= first.end();
+      if (a->front().rank == b->front().rank || atomic || !(second.writes() || (first.writes() && !apart))) continue;
+      compare_runs(*a, *b, order, out);
     }
+  }
+}
+
+// Returns the accesses that differ in their segments only, in groups.
+std::vector<RaceChecker::Run> RaceChecker::runs_of(const std::vector<Item>& items) {
+  const auto key = [](const Item& i) { return std::tuple(i.record.address, i.rank, i.record.kind, i.record.bytes); };
+  std::vector<Run> out;
+  for (auto begin = items.begin(); begin != items.end();) {
+    const auto end = std::find_if(begin, items.end(), [&](const Item& i) { return key(i) != key(*begin); });
+    out.emplace_back(begin, end);
+    begin = end;
+  }
+  return out;
+}
+
+// What comes before an access is at the begin of the other run, and what comes after it is at the end.
+void RaceChecker::compare_runs(Run a, Run b, RaceOrder& order, std::vector<Race>& out) {
+  const auto comes_before = [&order](const Item& one, const Item& two) {
+    return order.before(one.rank, one.record.segment, two.rank, two.record.segment);
+  };
+  for (const Item& one : a) {
+    auto two = std::partition_point(b.begin(), b.end(), [&](const Item& i) { return comes_before(i, one); });
+    for (; two != b.end() && !comes_before(one, *two); ++two)
+      if (one.record.writes()) add(one, *two, two->record.address, false, out);
+      else add(*two, one, two->record.address, false, out);
   }
 }
 

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -96,7 +97,10 @@ class RaceChecker {
   bool blind_to_heap() const;
   void open_named();
   uint64_t end_of_value(uint64_t byte) const;
+  using Run = std::span<const Item>;
+  static std::vector<Run> runs_of(const std::vector<Item>& items);
   void compare_records(const std::vector<Item>& items, RaceOrder& order, std::vector<Race>& out);
+  void compare_runs(Run a, Run b, RaceOrder& order, std::vector<Race>& out);
   void compare_twins(const std::vector<Item>& items, std::vector<Race>& out);
   void add(const Item& a, const Item& b, uint64_t address, bool near, std::vector<Race>& out);
   // Stores the code locations of this rank's sides.
