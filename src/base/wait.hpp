@@ -62,35 +62,48 @@ constexpr double long_yielding = 3e-3;
 
 // Runs the first two stages of a wait: a number of spins, then yields, for at least `yielding` seconds. step() returns
 // false when the caller should sleep in the kernel.
+//
+// A yield that takes a time slice has given the core to a process that computes. A waiter that yields on a core that
+// others use, too, runs once in all their slices and never gets its share. So for a while after such a yield, for longer
+// each time that they find it so again, waits spin for longer, because the rank that they wait for may run just now,
+// and then sleep: who sleeps keeps its share, and runs soon after it wakes up. In a job with more threads than CPUs
+// yields give the core to other ranks, and go on.
 class Backoff {
  public:
   explicit Backoff(int spins, double yielding = 0, int yields = 64)
-      : spins_(spins), yields_(yields), yielding_(yielding) {}
+      : spins_(spins), yields_(yields), yielding_(yielding), minds_others_(spins >= spins_on_own_cpu) {}
 
   // Returns what precedes a sleep from which another rank wakes this one; it yields for `long_yielding` seconds.
-  //
-  // A yield that takes a time slice has given the core to a process that computes. On a core that others use, too, a
-  // waiter that spins uses up its share, and then waits for theirs; one that sleeps runs soon after it is woken. So
-  // such waits sleep at once for a while after that, for longer each time that they find it so again. In a job with
-  // more threads than CPUs yields give the core to other ranks, and go on.
   static Backoff until_woken(int spins) {
     Backoff backoff(spins, long_yielding);
-    backoff.minds_others_ = spins >= spins_on_own_cpu;
+    backoff.is_woken_ = true;
     return backoff;
   }
 
   bool step() {
-    const bool yields = count_ >= spins_;
-    if (minds_others_ && (count_ == 0 || yields) && is_crowded()) return false;
     ++count_;
-    if (!yields) return cpu_relax(), true;
-    if (yielding_ > 0) return yield_for_long();
-    return count_ <= spins_ + yields_ && (sched_yield(), true);
+    if (count_ <= spins_) return cpu_relax(), true;
+    const bool enough = count_ > spins_ + yields_;
+    if (enough && yielding_ == 0) return false;
+    const double begin = seconds_now();
+    if (began_ == 0) began_ = begin;
+    if (minds_others_ && is_crowded()) return share(begin - began_);
+    if (enough && begin - began_ >= yielding_) return false;
+    sched_yield();
+    if (!minds_others_) return true;
+    if (const double now = seconds_now(); now - begin > time_slice) note_crowd(now);
+    return true;
+  }
+
+  // Gives the core to others that can run.
+  static void yield() {
+    if (is_crowded()) sleep_a_little();
+    else sched_yield();
   }
 
  private:
   static constexpr double time_slice = 5e-4, shortest = 0.1, longest = 3.2;
-  // All waits of this process share them: until when they sleep, or slept, at once (0: never), and for how long.
+  // All waits of this process share them: until when they sleep, or slept (0: never), and for how long.
   static inline std::atomic<double> crowded_until{0}, crowded_lasts{0};
 
   static bool is_crowded() {
@@ -106,19 +119,21 @@ class Backoff {
     crowded_until.store(now + lasts, std::memory_order_relaxed);
   }
 
-  bool yield_for_long() {
-    const double begin = seconds_now();
-    if (began_ == 0) began_ = begin;
-    if (count_ > spins_ + yields_ && begin - began_ >= yielding_) return false;
-    sched_yield();
-    if (!minds_others_) return true;
-    if (const double now = seconds_now(); now - begin > time_slice) note_crowd(now);
-    return true;
+  static void sleep_a_little() {
+    constexpr timespec little = {0, 50'000};
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &little, nullptr);
+  }
+
+  bool share(double waited) const {
+    constexpr double spinning = 3e-4;
+    if (waited < spinning) return cpu_relax(), true;
+    if (is_woken_ || waited >= yielding_) return false;
+    return sleep_a_little(), true;
   }
 
   int spins_, yields_, count_ = 0;
   double yielding_, began_ = 0;
-  bool minds_others_ = false;
+  bool minds_others_, is_woken_ = false;
 };
 
 // A mutual-exclusion lock between threads of one process. A signal handler may take it if no holder touches memory

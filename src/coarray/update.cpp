@@ -4,6 +4,8 @@
 #include <cassert>
 #include <cstring>
 
+#include "base/wait.hpp"
+
 namespace hiroba {
 
 namespace {
@@ -177,7 +179,7 @@ int Updater::take_room(int rank) const {
   for (int turn = world_->rank;; ++turn) {  // ranks begin with different rooms
     const int number = turn % rooms;
     if (world_->transport->words().compare_swap32(rank, control_->taken(rank, number), 0, 1) == 0) return number;
-    if (!world_->transport->progress()) sched_yield();
+    if (!world_->transport->progress()) Backoff::yield();
   }
 }
 

@@ -117,7 +117,7 @@ struct World {
     while (!done()) {
       constexpr double yielding = 2e-3, nap = 1e-3;
       if (drive()) continue;
-      if (stay.waited() < yielding) sched_yield();
+      if (stay.waited() < yielding) Backoff::yield();
       else transport->sleep(nap);
       if (stay.too_long() && !done()) return stay.late(what());
     }

@@ -69,7 +69,7 @@ class ConflictBackoff {
     if (random_ == 0) random_ = reinterpret_cast<uintptr_t>(this) * 0x9e3779b97f4a7c15 | 1;
     random_ ^= random_ << 13, random_ ^= random_ >> 7, random_ ^= random_ << 17;
     for (uint64_t i = random_ % (uint64_t{16} << std::min<uint64_t>(aborts, 10)); i > 0; --i) cpu_relax();
-    if (aborts > 2) sched_yield();
+    if (aborts > 2) Backoff::yield();
   }
 
   // Returns true if the transaction has been aborted for so long that it is to run alone: its attempts take long, as

@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "base/wait.hpp"
 #include "collective/plans/operation.hpp"
 
 namespace hiroba {
@@ -31,7 +32,7 @@ Status Requests::await(Request& request, const Call& call) {
 Status Requests::test(Request& request, bool& complete) {
   const bool any = world_->drive();
   HIROBA_TRY(request.advance(complete));
-  if (!complete && !any) sched_yield();
+  if (!complete && !any) Backoff::yield();
   return {};
 }
 
@@ -140,7 +141,7 @@ Status Requests::test(int64_t id, bool& complete) {
     complete = kept.empty();
     if (!complete && !kept[0].failed.ok()) return kept[0].failed;
   }
-  if (!complete && !any) sched_yield();
+  if (!complete && !any) Backoff::yield();
   return {};
 }
 

@@ -1,11 +1,11 @@
 #include "memory/numa/touches.hpp"
 
-#include <sched.h>
 #include <sys/mman.h>
 
 #include <algorithm>
 
 #include "base/addresses.hpp"
+#include "base/wait.hpp"
 
 namespace hiroba {
 
@@ -113,7 +113,7 @@ void Touches::take_touched(const Array& array, const PageRun& unit) {
   std::atomic<uint8_t>& claim = claim_of(array, unit);
   uint8_t seen = waits;
   const bool mine = claim.compare_exchange_strong(seen, moves);
-  while (!mine && claim.load(std::memory_order_acquire) == moves) sched_yield();
+  while (!mine && claim.load(std::memory_order_acquire) == moves) Backoff::yield();
   if (!mine) return;
   const int here = config_.here();
   for_each_home_run(array, unit, [&](uint64_t first, uint64_t n) {

@@ -28,7 +28,7 @@ uint64_t IntervalLog::reserve(uint64_t count) const {
 uint64_t IntervalLog::publish(uint64_t begin, uint64_t end) const {
   const auto published = word(log_of(job_.node) + published_at);
   for (Backoff backoff(1000); published.load(std::memory_order_acquire) != begin;)
-    if (!backoff.step()) sched_yield();
+    if (!backoff.step()) Backoff::yield();
   published.store(end, std::memory_order_release);
   return end;
 }

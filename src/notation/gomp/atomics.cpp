@@ -1,12 +1,12 @@
 // Atomic operations of programs compiled with -fno-inline-atomics: performed at the home of the object. Those with an
 // order are releases and acquires of shared memory, too.
-#include <sched.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 
 #include "base/log.hpp"
+#include "base/wait.hpp"
 #include "openmp/openmp.hpp"
 #include "process/process.hpp"
 
@@ -46,7 +46,7 @@ thread_local Looks looks __attribute__((tls_model("initial-exec"))) = {};
 
 [[gnu::noinline]] void give_up_core() {
   looks.count = 0;
-  sched_yield();
+  Backoff::yield();
 }
 
 // Called at each look at an object. A thread that waits for another one looks at the same object again and again: now

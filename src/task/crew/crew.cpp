@@ -274,7 +274,7 @@ void Worker::rest(Backoff& backoff) {
   if (crew_.polls_.any()) crew_.polls_.call();
   if (backoff.step()) return;
   if (crew_.polls_.begin_watch()) {
-    sched_yield();
+    Backoff::yield();
     return crew_.polls_.end_watch();
   }
   Outside* const outside = crew_.settings_.outside;

@@ -20,7 +20,7 @@ class SpinLock {
   void lock() {
     for (int spins = 0; taken_.exchange(true, std::memory_order_acquire);)
       while (taken_.load(std::memory_order_relaxed))
-        if (++spins % 64 == 0) sched_yield();
+        if (++spins % 64 == 0) Backoff::yield();
         else cpu_relax();
   }
   bool try_lock() {

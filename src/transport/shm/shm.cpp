@@ -98,7 +98,7 @@ class Shm final : public Transport, OneSided, RemoteWords, RankBarriers {
     assert(bytes <= max_message);
     Ring& inbox = ring(rank);
     while (!inbox.push(config().job.rank, handler, payload, bytes))
-      if (!progress()) sched_yield();
+      if (!progress()) Backoff::yield();
     inbox.bell.fetch_add(1);
     if (inbox.sleepers.load() != 0) futex_wake_all(inbox.bell);
     if (inbox.in_barrier.load() != 0) futex_wake_all(shared_->generation);
