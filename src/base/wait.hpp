@@ -64,14 +64,21 @@ constexpr double long_yielding = 3e-3;
 // false when the caller should sleep in the kernel.
 //
 // A yield that takes a time slice has given the core to a process that computes. A waiter that yields on a core that
-// others use, too, runs once in all their slices and never gets its share. So for a while after such a yield, for longer
-// each time that they find it so again, waits spin for longer, because the rank that they wait for may run just now,
-// and then sleep: who sleeps keeps its share, and runs soon after it wakes up. In a job with more threads than CPUs
-// yields give the core to other ranks, and go on.
+// others use, too, runs once in all their slices and never gets its share. So for a while after such a yield, for
+// longer each time that they find it so again, waits spin for longer, because the rank that they wait for may run just
+// now, and then sleep: who sleeps keeps its share, and runs soon after it wakes up. Spins that are in vain, as where
+// both ranks have the same core, are left out next time, and the more often the longer it goes on. In a job with more
+// threads than CPUs yields give the core to other ranks, and go on.
 class Backoff {
  public:
   explicit Backoff(int spins, double yielding = 0, int yields = 64)
       : spins_(spins), yields_(yields), yielding_(yielding), minds_others_(spins >= spins_on_own_cpu) {}
+
+  Backoff(const Backoff&) = default;
+  Backoff& operator=(const Backoff&) = default;
+  ~Backoff() {
+    if (stage_ == Stage::spins) vain_spins.store(0, std::memory_order_relaxed);
+  }
 
   // Returns what precedes a sleep from which another rank wakes this one; it yields for `long_yielding` seconds.
   static Backoff until_woken(int spins) {
@@ -105,6 +112,7 @@ class Backoff {
   static constexpr double time_slice = 5e-4, shortest = 0.1, longest = 3.2;
   // All waits of this process share them: until when they sleep, or slept (0: never), and for how long.
   static inline std::atomic<double> crowded_until{0}, crowded_lasts{0};
+  static inline std::atomic<uint32_t> vain_spins{0}, waits_without{0};  // one after another; to come, because of them
 
   static bool is_crowded() {
     const double until = crowded_until.load(std::memory_order_relaxed);
@@ -124,16 +132,34 @@ class Backoff {
     clock_nanosleep(CLOCK_MONOTONIC, 0, &little, nullptr);
   }
 
-  bool share(double waited) const {
+  // The next stage of a wait on a core that others use.
+  bool share(double waited) {
     constexpr double spinning = 3e-4;
-    if (waited < spinning) return cpu_relax(), true;
+    if (stage_ == Stage::begins) stage_ = may_spin() ? Stage::spins : Stage::sleeps;
+    if (stage_ == Stage::spins && waited < spinning) return cpu_relax(), true;
+    if (stage_ == Stage::spins) note_vain_spin(), stage_ = Stage::sleeps;
     if (is_woken_ || waited >= yielding_) return false;
     return sleep_a_little(), true;
   }
 
+  static bool may_spin() {
+    const uint32_t left = waits_without.load(std::memory_order_relaxed);
+    if (left > 0) waits_without.store(left - 1, std::memory_order_relaxed);
+    return left == 0;
+  }
+
+  static void note_vain_spin() {
+    constexpr uint32_t most = 6;
+    const uint32_t vain = std::min(vain_spins.load(std::memory_order_relaxed) + 1, most);
+    vain_spins.store(vain, std::memory_order_relaxed);
+    waits_without.store((uint32_t{1} << vain) - 1, std::memory_order_relaxed);
+  }
+
+  enum class Stage : uint8_t { begins, spins, sleeps };
   int spins_, yields_, count_ = 0;
   double yielding_, began_ = 0;
   bool minds_others_, is_woken_ = false;
+  Stage stage_ = Stage::begins;  // on a core that others use
 };
 
 // A mutual-exclusion lock between threads of one process. A signal handler may take it if no holder touches memory
