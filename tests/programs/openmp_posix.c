@@ -319,6 +319,8 @@ static void change_the_process(void) {
   descriptor = open("here", O_CREAT | O_RDWR, 0600);
   const mode_t mask = umask(077);
   EXPECT(setenv("OPENMP_WORD", "one", 1) == 0 && putenv(strdup("OPENMP_OTHER=two")) == 0);
+  static char text[] = "OPENMP_TEXT=before";
+  EXPECT(putenv(text) == 0);
   EXPECT(setenv("OPENMP_WORD", "none", 0) == 0 && setenv("OPENMP_GONE", "x", 1) == 0 && unsetenv("OPENMP_GONE") == 0);
   struct sigaction action = {.sa_handler = count_signal};
   EXPECT(sigaction(SIGUSR1, &action, NULL) == 0 && setlocale(LC_ALL, "C.UTF-8") != NULL);
@@ -332,14 +334,19 @@ static void change_the_process(void) {
     const char* const other = getenv("OPENMP_OTHER");
     wrong += access("here", R_OK) != 0 || getcwd(here, sizeof here) == NULL || strcmp(here, folder) != 0;
     wrong += word == NULL || strcmp(word, "one") != 0 || other == NULL || strcmp(other, "two") != 0;
+    const char* const of_text = getenv("OPENMP_TEXT");
+    wrong += of_text == NULL || strcmp(of_text, "before") != 0;
     wrong += getenv("OPENMP_GONE") != NULL || strcmp(setlocale(LC_ALL, NULL), "C.UTF-8") != 0;
     wrong += getrlimit(RLIMIT_CORE, &core) != 0 || core.rlim_max != 0;
 #pragma omp critical
     wrong += raise(SIGUSR1) != 0;
   }
   EXPECT(wrong == 0 && signals == omp_get_max_threads());
+  strcpy(strchr(text, '='), "=after");
 #pragma omp parallel for schedule(static, 1) reduction(+ : wrong)
   for (int i = 0; i < 8; ++i) {
+    const char* const of_text = getenv("OPENMP_TEXT");
+    wrong += of_text == NULL || strcmp(of_text, "after") != 0;
     char name[8];
     struct stat about;
     snprintf(name, sizeof name, "new%d", i);

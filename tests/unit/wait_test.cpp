@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -52,13 +53,36 @@ class CrowdedCore : public ::testing::Test {
   std::thread other_;
 };
 
-TEST_F(CrowdedCore, AWaitThatIsWokenSleepsAtOnceAndOthersSpin) {
-  const auto sleeps_at_once = [] { return !Backoff::until_woken(spins_on_own_cpu).step(); };
-  for (const double start = seconds_now(); !sleeps_at_once() && seconds_now() < start + 10;)
-    for (Backoff wait = Backoff::until_woken(spins_on_own_cpu); wait.step();) continue;
-  EXPECT_TRUE(sleeps_at_once());
-  EXPECT_TRUE(Backoff(spins_on_own_cpu, long_yielding).step());
-  EXPECT_TRUE(Backoff::until_woken(spins_for(3, 2)).step());
+TEST_F(CrowdedCore, SpinsInVainAreLeftOutAndTheWaitSleeps) {
+  const auto spins_on = [] {
+    int steps = 0;
+    for (Backoff wait = Backoff::until_woken(spins_on_own_cpu); wait.step();) ++steps;
+    return steps > spins_on_own_cpu;
+  };
+  constexpr int waits = 64;
+  int least = waits;
+  for (const double start = seconds_now(); least > 2 && seconds_now() < start + 10;) {
+    int of_all = 0;
+    for (int i = 0; i < waits; ++i) of_all += spins_on() ? 1 : 0;
+    least = std::min(least, of_all);
+  }
+  EXPECT_LE(least, 2);
+}
+
+TEST_F(CrowdedCore, AWaitThatNobodyEndsSleepsBetweenItsLooks) {
+  const auto processor_time = [] {
+    timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+  };
+  constexpr double wait_seconds = 0.2;
+  double least = wait_seconds;
+  for (const double start = seconds_now(); least > wait_seconds / 4 && seconds_now() < start + 10;) {
+    const double before = processor_time();
+    for (Backoff wait(spins_on_own_cpu, wait_seconds); wait.step();) continue;
+    least = std::min(least, processor_time() - before);
+  }
+  EXPECT_LE(least, wait_seconds / 4);
 }
 
 TEST(Futex, AWaitEndsInTimeWhenNobodyWakes) {

@@ -87,10 +87,7 @@ int set_variable(const char* name, const char* value, int overwrites) {
 
 int put_variable(char* text) {
   if (!may_change("putenv")) return -1;
-  const std::string_view all = text;
-  const size_t equals = all.find('=');
-  if (equals == all.npos) note(Kind::unset_variable, 0, all);
-  else note(Kind::set_variable, 0, all.substr(0, equals), all.substr(equals + 1));
+  if (in_program) instance<ProcessState>().note_variable(text);
   return shown(putenv(text));
 }
 

@@ -58,6 +58,38 @@ void ProcessState::note(Kind kind, int number, std::string_view first, std::stri
   last_ = made;
 }
 
+void ProcessState::note_variable(char* text) {
+  note_variable_of(text);
+  const std::lock_guard guard(lock_);
+  variables_.push_back({text, text});
+}
+
+void ProcessState::note_variable_of(std::string_view text) {
+  const size_t equals = text.find('=');
+  if (equals == text.npos) note(Kind::unset_variable, 0, text);
+  else note(Kind::set_variable, 0, text.substr(0, equals), text.substr(equals + 1));
+}
+
+// Texts that are no variables any more may be gone.
+void ProcessState::note_changed_variables() {
+  std::vector<std::pair<std::string, std::string>> changed;
+  {
+    const std::lock_guard guard(lock_);
+    std::erase_if(variables_, [](const Variable& variable) {
+      char** at = environ;
+      while (at != nullptr && *at != nullptr && *at != variable.text) ++at;
+      return at == nullptr || *at == nullptr;
+    });
+    for (Variable& variable : variables_)
+      if (variable.noted != variable.text)
+        changed.emplace_back(std::exchange(variable.noted, variable.text), variable.text);
+  }
+  for (const auto& [before, now] : changed) {
+    note(Kind::unset_variable, 0, std::string_view(before).substr(0, before.find('=')));
+    note_variable_of(now);
+  }
+}
+
 int ProcessState::make_key(pthread_key_t least, void (*end)(void*), pthread_key_t& key) {
   const InRuntime runtime;
   std::vector<pthread_key_t> lower;
@@ -68,6 +100,7 @@ int ProcessState::make_key(pthread_key_t least, void (*end)(void*), pthread_key_
 }
 
 const ProcessState::Change* ProcessState::give() {
+  note_changed_variables();
   const std::lock_guard guard(lock_);
   given_ = std::exchange(first_, nullptr), last_ = nullptr;
   return given_;

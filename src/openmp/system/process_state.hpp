@@ -11,7 +11,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "memory/memory.hpp"
 
@@ -53,6 +55,8 @@ class ProcessState {
   // Returns true if this rank may make a change; else it has told why, and set errno.
   bool may_change(const char* call) const;
   void note(Kind kind, int number, std::string_view first = {}, std::string_view second = {});
+  // The text is a variable of the environment from now on, as by putenv(): changes of it are noted, too.
+  void note_variable(char* text);
   static constexpr pthread_key_t least_key = 20;  // the C library allocates memory for those from 32 on
   // Makes a key of this number, or a greater one; returns what pthread_key_create() returns.
   static int make_key(pthread_key_t least, void (*end)(void*), pthread_key_t& key);
@@ -67,10 +71,17 @@ class ProcessState {
 
  private:
   void make_one(const Change& change) const;
+  void note_variable_of(std::string_view text);
+  void note_changed_variables();
 
   Memory* memory_ = nullptr;
   std::mutex lock_;
   Change *first_ = nullptr, *last_ = nullptr, *given_ = nullptr;
+  struct Variable {
+    const char* text;  // of the program
+    std::string noted;
+  };
+  std::vector<Variable> variables_;
 };
 
 }  // namespace hiroba::openmp
