@@ -25,10 +25,12 @@ std::string_view name_of(const char* path) {
   return whole.substr(whole.rfind('/') + 1);
 }
 
-// Also gfortran's names in modules: "__solver_MOD_step". Unnamed namespaces are left out.
+// Also gfortran's names in modules: "__solver_MOD_step". Unnamed namespaces are left out. A function of C may have the
+// name of a mangled type, as "h", which is unsigned char.
 std::string demangled(const char* name) {
   const char* const module = std::strncmp(name, "__", 2) == 0 ? std::strstr(name, "_MOD_") : nullptr;
   if (module != nullptr) return std::string(name + 2, module) + "::" + (module + std::strlen("_MOD_"));
+  if (std::strncmp(name, "_Z", 2) != 0) return name;
   int status = 0;
   char* const text = abi::__cxa_demangle(name, nullptr, nullptr, &status);
   std::string out = status == 0 && text != nullptr ? text : name;

@@ -1,9 +1,11 @@
 // This host's name, for messages, and its TCP settings.
 #pragma once
 
+#include <fcntl.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
-#include <fstream>
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -15,12 +17,15 @@ inline std::string host_name() {
   return system.nodename;
 }
 
-// Returns the congestion control of new connections; "" if unknown.
+// Returns the congestion control of new connections; "" if unknown. Safe while a page is fetched: a stream of C++ uses
+// variables of its library that an OpenMP program may share.
 inline std::string tcp_congestion_control() {
-  std::ifstream file("/proc/sys/net/ipv4/tcp_congestion_control");
-  std::string name;
-  file >> name;
-  return name;
+  const int file = open("/proc/sys/net/ipv4/tcp_congestion_control", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return {};
+  char text[64];
+  const ssize_t bytes = read(file, text, sizeof text);
+  close(file);
+  return {text, std::find(text, text + std::max<ssize_t>(bytes, 0), '\n')};
 }
 
 // Returns whether it paces packets by its estimate of the bandwidth.
