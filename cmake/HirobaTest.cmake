@@ -1,5 +1,5 @@
-# Limits are for hangs: what takes 20 s on a quiet machine takes minutes beside six processes that compute, because ranks
-# that wait for each other wait for a processor each time, too.
+# Limits are for hangs: what takes 20 s on a quiet machine takes minutes beside six processes that compute, because
+# ranks that wait for each other wait for a processor each time, too.
 set(limit_of_tests 1200)
 
 # hiroba_run_test(NAME RANKS NODES PROGRAM ARGUMENTS... [MATCH PATTERN]): a ctest entry that runs a program (a target,

@@ -36,8 +36,8 @@ class Crowded(unittest.TestCase):
     def test_sums(self) -> None:
         for nodes in (1, 2):
             begin = time.monotonic()
-            command = [BUILD / "bin" / "hirobarun", "-n", "2", "--nodes", str(nodes)]
-            command += [BUILD / "tests" / "programs" / "crowded", str(SUMS)]
+            command = [str(BUILD / "bin" / "hirobarun"), "-n", "2", "--nodes", str(nodes)]
+            command += [str(BUILD / "tests" / "programs" / "crowded"), str(SUMS)]
             done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
             seconds = time.monotonic() - begin
             print(f"{SUMS} sums of 2 ranks on {nodes} nodes: {seconds:.1f} s")

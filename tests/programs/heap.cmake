@@ -74,7 +74,8 @@ foreach(line ${heap_mistakes})
   set(message ${CMAKE_MATCH_3})
   add_test(NAME programs.heap_misuse.${mistake} COMMAND $<TARGET_FILE:hirobarun> -n 2 --nodes 2 --heap 64M
     --check ${check} $<TARGET_FILE:heap_misuse> --what ${mistake})
-  set_tests_properties(programs.heap_misuse.${mistake} PROPERTIES TIMEOUT ${limit_of_tests} PASS_REGULAR_EXPRESSION "${message}")
+  set_tests_properties(programs.heap_misuse.${mistake} PROPERTIES TIMEOUT ${limit_of_tests}
+    PASS_REGULAR_EXPRESSION "${message}")
 endforeach()
 test_program(failed_dlopen failed_dlopen.c)
 target_link_libraries(failed_dlopen PRIVATE ${CMAKE_DL_LIBS} Threads::Threads)

@@ -65,6 +65,7 @@ foreach(line ${homes_mistakes})
   set(message ${CMAKE_MATCH_2})
   add_test(NAME programs.homes_misuse.${mistake} COMMAND $<TARGET_FILE:hirobarun> -n 2 --nodes 2
     $<TARGET_FILE:homes_misuse> --what ${mistake})
-  set_tests_properties(programs.homes_misuse.${mistake} PROPERTIES TIMEOUT ${limit_of_tests} PASS_REGULAR_EXPRESSION "${message}"
+  set_tests_properties(programs.homes_misuse.${mistake} PROPERTIES TIMEOUT ${limit_of_tests}
+    PASS_REGULAR_EXPRESSION "${message}"
     FAIL_REGULAR_EXPRESSION "sms_redistribute[^:]*: sms_redistribute")  # the call twice
 endforeach()

@@ -88,7 +88,8 @@ foreach(mpi openmpi mpich)
     "never (option timeout) in hiroba_taskwait")
   if(mpi STREQUAL mpich)
     add_test(NAME programs.task_mpi.mpich.alone COMMAND ${program} alone)
-    set_tests_properties(programs.task_mpi.mpich.alone PROPERTIES TIMEOUT ${limit_of_tests} ENVIRONMENT OMP_NUM_THREADS=1)
+    set_tests_properties(programs.task_mpi.mpich.alone PROPERTIES TIMEOUT ${limit_of_tests}
+      ENVIRONMENT OMP_NUM_THREADS=1)
     list(APPEND task_mpi_misuse "truncated that a task waits for has failed: "
       "funneled not initialised with MPI_THREAD_MULTIPLE, and 2 threads")
   else()

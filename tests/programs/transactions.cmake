@@ -53,8 +53,8 @@ if(TARGET hiroba_tm AND CMAKE_C_COMPILER_ID STREQUAL GNU AND NOT HIROBA_SANITIZE
     COMPILE_OPTIONS "-fexceptions;-frtti;-fgnu-tm;${sound};-Wno-error")
   target_link_libraries(itm_exceptions PRIVATE hiroba_tm)
   add_test(NAME programs.transactions.itm_exceptions COMMAND itm_exceptions)
-  set_tests_properties(programs.transactions.itm programs.transactions.itm_exceptions PROPERTIES TIMEOUT ${limit_of_tests}
-    PASS_REGULAR_EXPRESSION done)
+  set_tests_properties(programs.transactions.itm programs.transactions.itm_exceptions PROPERTIES
+    TIMEOUT ${limit_of_tests} PASS_REGULAR_EXPRESSION done)
 endif()
 # Option check names both places where a transaction and another access race, and says nothing if transactions or
 # barriers order the two. Between nodes a rank with transactions of its own counts as ordered.
@@ -119,7 +119,8 @@ add_test(NAME programs.transactions.judgements COMMAND ${Python3_EXECUTABLE}
   ${CMAKE_CURRENT_SOURCE_DIR}/test_history.py)
 add_test(NAME programs.transactions.planted COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/planted.py
   --check ${CMAKE_SOURCE_DIR}/src/transaction)
-set_tests_properties(programs.transactions.judgements programs.transactions.planted PROPERTIES TIMEOUT ${limit_of_tests})
+set_tests_properties(programs.transactions.judgements programs.transactions.planted PROPERTIES
+  TIMEOUT ${limit_of_tests})
 # Each line: name, the option --finds or none, ranks, nodes, threads, transactions; then options.
 set(history_tests
   "pair none 2 1 2 2000"

@@ -71,3 +71,10 @@ foreach(line ${traffic_tests})
   hiroba_run_test(programs.traffic.${name} ${ranks} ${nodes} traffic)
   with(programs.traffic.${name} TIMEOUT=30 ${words})
 endforeach()
+
+# Waits, beside processes that compute.
+test_program(crowded crowded.c)
+add_test(NAME programs.crowded COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/crowded.py
+  ${CMAKE_BINARY_DIR})
+set_tests_properties(programs.crowded PROPERTIES TIMEOUT ${limit_of_tests})
+hiroba_timing_tests(programs.crowded)

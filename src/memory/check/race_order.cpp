@@ -42,8 +42,8 @@ uint32_t RaceOrder::first_after(int rank, const SyncEvent& event) const {
   return next == turns->second.end() ? any : std::min(any, next->event);
 }
 
-// What comes after a segment is what comes after the next one, and what the event between them leads to. So each event
-// is followed once for a rank, however many segments are asked for.
+// A segment comes before all that the next one comes before, and before all that the event between them leads to. So
+// each event is followed once for a rank, however many segments are asked for.
 const RaceOrder::Reach& RaceOrder::after(int rank, uint32_t segment) {
   const auto self = static_cast<size_t>(rank);
   std::vector<Reach>& known = after_[self];

@@ -176,7 +176,7 @@ std::vector<RaceChecker::Run> RaceChecker::runs_of(const std::vector<Item>& item
   return out;
 }
 
-// What comes before an access is at the begin of the other run, and what comes after it is at the end.
+// The other run begins with the accesses that come before one, and ends with those that come after it.
 void RaceChecker::compare_runs(Run a, Run b, RaceOrder& order, std::vector<Race>& out) {
   const auto comes_before = [&order](const Item& one, const Item& two) {
     return order.before(one.rank, one.record.segment, two.rank, two.record.segment);
