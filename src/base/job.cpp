@@ -54,6 +54,7 @@ void Job::place(const std::vector<int>& ranks_per_node) {
   }
   nnodes = static_cast<int>(ranks_per_node.size());
   node = node_of(rank);
+  ranks_on_machine = nranks;
 }
 
 namespace {
@@ -70,9 +71,9 @@ int allowed_cpus() {
 
 // An MPI launcher may bind each rank to CPUs of its own; then the ranks share the sum of these.
 int Job::spins(int threads_per_rank) const {
-  const int ranks = launched ? nranks : ranks_here(), mine = allowed_cpus();
-  const int unknown = mine * ranks <= machine_cpus() ? mine * ranks : mine;
-  return spins_for(ranks * threads_per_rank, launched ? cpus : unknown);
+  const int mine = allowed_cpus(), bound = mine * ranks_on_machine;
+  const int unknown = bound <= machine_cpus() ? bound : mine;
+  return spins_for(ranks_on_machine * threads_per_rank, launched ? cpus : unknown);
 }
 
 void Job::place_evenly() {

@@ -96,6 +96,7 @@ struct Job {
   int board_fd = -1;
   std::vector<int> node_fds;  // -1: memory of a node that cannot be mapped here
   int cpus = 1;               // shared by the ranks of a launched job
+  int ranks_on_machine = 1;   // of all its nodes: virtual nodes share a machine
   bool launched = false;      // by hirobarun; else this process made a job of one rank, or another launcher started it
 
   // Nodes hold consecutive ranks.

@@ -115,7 +115,7 @@ Status start_cache(MemoryParts& p, const Options& options) {
   HIROBA_TRY(p.states.create(p.layout.pages()));
   p.notices.start(p.space.base(), p.layout, p.job);
   uint64_t limit = options.bytes("cache");
-  if (limit == 0) limit = machine_memory() / 4 / static_cast<uint64_t>(p.job.ranks_here());
+  if (limit == 0) limit = machine_memory() / 4 / static_cast<uint64_t>(p.job.ranks_on_machine);
   constexpr uint64_t least = 64;
   if (limit < least * page_bytes)
     return Status::error("option cache=%s: the page cache needs at least %s", options.text("cache").c_str(),

@@ -198,10 +198,10 @@ void short_epochs(bool remedied) {
       b[own + page * page_doubles + static_cast<size_t>(step % 8)] = step;
     if (remedied && step % 100 != 99) continue;
     sms_barrier();  // the end of a short epoch
-    const sms_range section[] = {{static_cast<int64_t>(next), pages / apart, apart * page_doubles}};
+    const sms_range section[] = {{static_cast<int64_t>(next), pages / apart / 2, 2 * apart * page_doubles}};
     sms_preload(b, section);
     double sum = 0;
-    for (size_t page = 0; page < pages; page += apart) sum += b[next + page * page_doubles];
+    for (size_t page = 0; page < pages; page += 2 * apart) sum += b[next + page * page_doubles];
     sink = sum;
     sms_barrier();
   }

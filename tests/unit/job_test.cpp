@@ -9,7 +9,9 @@
 #include <iterator>
 #include <random>
 #include <string>
+#include <vector>
 
+#include "base/wait.hpp"
 #include "memory/layout.hpp"
 #include "mutations.hpp"
 
@@ -30,6 +32,17 @@ TEST(Job, EveryRankIsOnOneNodeAndNodesAreContiguous) {
       }
       EXPECT_EQ(nranks, seen);
     }
+}
+
+// Of a job that another launcher has started: virtual nodes compete for the CPUs of their machine.
+TEST(Job, RanksOfAllNodesOfTheMachineCompeteForCpus) {
+  Job job;
+  job.nranks = 2 * static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+  job.place(std::vector<int>(static_cast<size_t>(job.nranks), 1));
+  EXPECT_EQ(job.nranks, job.ranks_on_machine);
+  EXPECT_LT(job.spins(), spins_on_own_cpu);
+  job.ranks_on_machine = 1;
+  EXPECT_EQ(job.spins(), spins_on_own_cpu);
 }
 
 TEST(Job, GoesThroughTheEnvironment) {
@@ -115,7 +128,7 @@ TEST(Job, RanksThatShareACpuSpinLess) {
   Job job;
   job.launched = true, job.cpus = 1;
   const int alone = job.spins(), with_threads = job.spins(2);
-  job.nranks = 2;
+  job.nranks = job.ranks_on_machine = 2;
   EXPECT_LT(job.spins(), alone);
   EXPECT_EQ(job.spins(), with_threads);
   job.cpus = 2;

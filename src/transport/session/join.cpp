@@ -147,6 +147,8 @@ void number(const std::vector<Hello>& hellos, int self, int virtual_nodes, Joine
   }
   out.job.nranks = static_cast<int>(n);
   out.job.place(ranks_per_node);
+  out.job.ranks_on_machine = static_cast<int>(
+      std::count_if(hellos.begin(), hellos.end(), [&](const Hello& h) { return h.node == hellos[self].node; }));
 }
 
 Status take_over(int pid, int number, const char* what, int& fd) {
