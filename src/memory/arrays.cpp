@@ -39,14 +39,18 @@ Status find_place(MemoryParts& parts, const Arrays::Request& request, const Arra
   return parts.space.take(pages << page_shift, start << page_shift, offset);
 }
 
-// Copies memory that becomes an array to its home, before any rank maps that.
+// Copies memory that becomes an array to its home, before any rank maps that. Pages of zeros, as of large variables
+// without first values, take no memory there.
 Status give_contents(const MemoryParts& parts, const Arrays::Request& request) {
   if (request.adopts == nullptr || parts.job.rank != request.first) return {};
   const char* const from = static_cast<const char*>(request.adopts);
   const uint64_t bytes = request.element_bytes * static_cast<uint64_t>(request.dim[0]);
+  static constexpr char zeros[page_bytes] = {};
   for (uint64_t done = 0; done < bytes;) {
-    const ssize_t wrote =
-        pwrite(parts.node_fd(), from + done, bytes - done, static_cast<off_t>(parts.space.offset(from) + done));
+    const uint64_t part = std::min(page_bytes - done % page_bytes, bytes - done);
+    const auto to = static_cast<off_t>(parts.space.offset(from) + done);
+    const bool is_zero = std::memcmp(from + done, zeros, part) == 0;
+    const ssize_t wrote = is_zero ? static_cast<ssize_t>(part) : pwrite(parts.node_fd(), from + done, part, to);
     if (wrote <= 0)
       return Status::error("%s: cannot share the program's variables (%s)", request.call, explain_error(errno).c_str());
     done += static_cast<uint64_t>(wrote);

@@ -8,7 +8,8 @@ set(openmp_programs "openmp:openmp.c:cc" "openmp_constructs:openmp_constructs.c:
   "openmp_streams:openmp_streams.cpp:g++" "openmp_regions:openmp_regions.c:cc" "openmp_tasks:openmp_tasks.cpp:g++"
   "openmp_task_settings:openmp_task_settings.cpp:g++" "openmp_waits:openmp_waits.c:cc"
   "openmp_cxx:openmp_cxx.cpp:g++" "openmp_posix:openmp_posix.c:cc"
-  "openmp_pthreads:openmp_pthreads.c:cc" "openmp_system:openmp_system.c:cc" "openmp_cxx20:openmp_cxx20.cpp:g++")
+  "openmp_pthreads:openmp_pthreads.c:cc" "openmp_system:openmp_system.c:cc" "openmp_cxx20:openmp_cxx20.cpp:g++"
+  "openmp_large:openmp_large.c:cc:-mcmodel=medium")
 if(GFORTRAN)
   list(APPEND openmp_programs "openmp_fortran:openmp_fortran.f90:gfortran" "openmp_units:openmp_units.f90:gfortran"
     "openmp_values:openmp_values.f90:gfortran")
@@ -16,13 +17,12 @@ endif()
 foreach(line ${openmp_programs})
   string(REPLACE ":" ";" words ${line})
   list(POP_FRONT words name source compiler)
-  set(standard)
   if(compiler STREQUAL g++)
-    set(standard -std=c++20)
+    list(APPEND words -std=c++20)
   endif()
   set(program ${CMAKE_BINARY_DIR}/tests/programs/${name})
   add_custom_command(OUTPUT ${program}
-    COMMAND ${CMAKE_BINARY_DIR}/bin/hirobacc --cc ${compiler} ${standard} -O2 -fopenmp-nodes
+    COMMAND ${CMAKE_BINARY_DIR}/bin/hirobacc --cc ${compiler} ${words} -O2 -fopenmp-nodes
       ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${program}
     DEPENDS ${source} hiroba_openmp_shared ${CMAKE_SOURCE_DIR}/python/hiroba/compiler/driver.py
     WORKING_DIRECTORY ${CMAKE_BINARY_DIR}/tests/programs)
@@ -79,7 +79,8 @@ endforeach()
 foreach(line "one_node 2 1 2" "two_nodes 2 2 1" "three_nodes 3 3 2" "ucx 2 2 1 TRANSPORT=ucx" "mpi 3 2 1 TRANSPORT=mpi")
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words name ranks nodes threads)
-  foreach(program openmp_cxx openmp_cxx20 openmp_posix openmp_pthreads openmp_system openmp_units openmp_values)
+  foreach(program openmp_cxx openmp_cxx20 openmp_posix openmp_pthreads openmp_system openmp_units openmp_values
+      openmp_large)
     if(NOT TARGET ${program}_program)
       continue()
     endif()
@@ -103,7 +104,7 @@ endforeach()
 # Without hirobarun they are OpenMP programs.
 foreach(line "openmp word" "openmp_constructs" "openmp_cancellation" "openmp_streams" "openmp_fortran"
     "openmp_tasks 7" "openmp_task_settings" "openmp_waits" "openmp_cxx" "openmp_posix"
-    "openmp_pthreads" "openmp_units" "openmp_system" "openmp_cxx20" "openmp_values")
+    "openmp_pthreads" "openmp_units" "openmp_system" "openmp_cxx20" "openmp_values" "openmp_large")
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words program)
   if(TARGET ${program}_program)

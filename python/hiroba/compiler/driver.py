@@ -26,8 +26,8 @@ OPENMP_SHARED = (
     *("-Wl,-z,now", "-Wl,-z,relro", "-Wl,-z,nodelete"),
     *("-Wl,--push-state,--whole-archive", "-lhiroba_openmp_library", "-Wl,--pop-state"),
 )
-FIRST_SHARED, SHARED_BYTES, SHARED_PLACES = 0x200100000000, 64 << 20, 8192
-NOT_OVER_NODES = ("-static", "-static-pie", "-no-pie", "-fno-pie", "-fno-PIE", "-mcmodel=medium")
+FIRST_SHARED, SHARED_BYTES, SHARED_PLACES = 0x208000000000, 64 << 20, 8192
+NOT_OVER_NODES = ("-static", "-static-pie", "-no-pie", "-fno-pie", "-fno-PIE")
 NOT_GCC = ("clang", "icx", "icpx", "ifx", "nvc", "flang", "pgcc")
 NAMES = (b"hiroba", b"sms_", b"smint_", b"xmp", b"mpc_")  # parts of all names of the library
 
@@ -66,7 +66,7 @@ def compile_or_link(command: Command, installation: Installation) -> int:
     if not command.has("-E") and refuses_notation(command, installation.headers):
         return 1
     if command.over_nodes and command.has(*NOT_OVER_NODES):
-        print("hirobacc: error: -fopenmp-nodes with -static, -no-pie or a code model: leave that out", file=sys.stderr)
+        print("hirobacc: error: -fopenmp-nodes with -static or -no-pie: leave that out", file=sys.stderr)
         return 1
     if command.over_nodes and os.path.basename(command.cc[0]).startswith(NOT_GCC):
         needs = "-fopenmp-nodes needs gcc, g++ or gfortran: the OpenMP of other compilers calls other libraries"

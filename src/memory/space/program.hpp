@@ -21,10 +21,13 @@ struct Program {
 [[HIROBA_SHOWN]] Program this_program();
 // The same for what the dynamic linker has loaded.
 [[HIROBA_SHOWN]] Program program_of(const dl_phdr_info& object);
+// Maps zeros between the segments from `data` to `end`, so that all can be read; returns false if the system refuses
+// that.
+[[HIROBA_SHOWN]] bool fill_gaps(const Program& program);
 
 // hirobacc links each library for an address of its own here.
-constexpr uint64_t libraries_begin = shared_base + (uint64_t{4} << 30),
-                   libraries_end = shared_base + (uint64_t{516} << 30);
+constexpr uint64_t libraries_begin = shared_base + (uint64_t{512} << 30),
+                   libraries_end = shared_base + (uint64_t{1024} << 30);
 
 // True while this thread runs code of a program whose allocations are shared memory (src/openmp). What the library
 // allocates must never be.

@@ -127,14 +127,15 @@ extern "C" __attribute__((visibility("hidden"), used)) void hiroba_openmp_flush(
 
 namespace {
 
-// Redirects the fences. The detours lie near the code: after a library, or, so that brk() has room, at some distance.
+// Redirects the fences. The detours lie near the code: after a library, or before the executable, which may have large
+// variables, and needs room for brk().
 Status redirect(const std::vector<char*>& fences, const Code& code) {
   if (fences.empty()) return {};
   words::program_flushes = true;
   const Program& program = code.program;
-  const uint64_t room = program.begin < libraries_begin ? uint64_t{48} << 20 : page_bytes;
   const uint64_t bytes = (fences.size() * sizeof(Detour) + page_bytes - 1) / page_bytes * page_bytes;
-  void* const at = mmap(reinterpret_cast<void*>(program.end + room), bytes, PROT_READ | PROT_WRITE,
+  const uint64_t near_code = program.begin < libraries_begin ? program.begin - bytes : program.end + page_bytes;
+  void* const at = mmap(reinterpret_cast<void*>(near_code), bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
   if (at == MAP_FAILED || mprotect(code.begin, code.bytes, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
     return Status::error("the system does not let the program's flushes become calls; is code write-protected here?");

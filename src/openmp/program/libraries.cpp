@@ -45,6 +45,7 @@ void do_nothing(int, char**, char**) {}
 
 Status share_variables(Memory& memory, const Program& program, const char* name) {
   if (program.data >= program.end) return {};
+  if (!fill_gaps(program)) return Status::error("%s: no memory between its variables", name);
   Arrays::Request variables;
   variables.element_bytes = 1, variables.dim = {static_cast<int64_t>(program.end - program.data)}, variables.div = {1};
   variables.call = call, variables.place = name;
