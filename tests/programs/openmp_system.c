@@ -211,6 +211,8 @@ static void use_memory(void) {
 }
 
 static void start_programs(void) {
+  static pid_t children[64];
+  static int statuses[64];
   char line[20] = "";
   char* const words[] = {"sh", "-c", "exit 4", NULL};
   pid_t child = 0;
@@ -225,7 +227,11 @@ static void start_programs(void) {
   {
     char got[20] = "";
     FILE* const own = popen("echo own", "r");
-    wrong += system("exit 2") != 2 << 8 || own == NULL || read(fileno(own), got, 4) != 4 || strcmp(got, "own\n") != 0;
+    const int thread = omp_get_thread_num();
+    /* Words and status in memory of another rank. */
+    wrong += posix_spawnp(&children[thread], "sh", NULL, NULL, words, environ) != 0;
+    wrong += waitpid(children[thread], &statuses[thread], 0) != children[thread] || WEXITSTATUS(statuses[thread]) != 4;
+    wrong += system(words[2]) != 4 << 8 || own == NULL || read(fileno(own), got, 4) != 4 || strcmp(got, "own\n") != 0;
     wrong += pclose(own) != 0;
   }
   EXPECT(wrong == 0);

@@ -1,10 +1,13 @@
-// Calls by which the program changes its process: the other ranks change theirs before the next region.
+// Calls by which the program changes its process: the other ranks change theirs before the next region. And those by
+// which it starts other programs.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -214,6 +217,68 @@ int add_exit_handler(void (*function)(void*), void* argument, void* object) {
 // Streams of C++ are those of C, which are ordered: std::cout would have a buffer of its own in rank 0 alone.
 bool keep_with_stdio(bool) { return true; }
 
+// ---- programs that it starts ----------------------------------------------------------------------------------------
+
+// The child reads what it is given in the memory of this process, where the kernel, and the child itself, take no page
+// fault for this library.
+using Texts = char* const*;
+
+void touch_texts(Texts texts) {
+  size_t count = 0;
+  for (; texts != nullptr && texts[count] != nullptr; ++count)
+    touch(texts[count], std::strlen(texts[count]) + 1, false);
+  if (texts != nullptr) touch(texts, (count + 1) * sizeof *texts, false);
+}
+
+// Calls the function, which starts a program and returns an error number; another thread may have evicted what has been
+// touched.
+template <auto* function>
+int start_program(pid_t* child, const char* file, const posix_spawn_file_actions_t* actions,
+                  const posix_spawnattr_t* attributes, Texts words, Texts environment) {
+  if (!in_program) return function(child, file, actions, attributes, words, environment);
+  constexpr int tries = 100;
+  thread_local pid_t started;  // the C library writes it while it blocks all signals
+  for (int tried = 0;; ++tried) {
+    touch_all(file, actions, attributes), touch_texts(words), touch_texts(environment), touch_stack();
+    constexpr size_t most_of_action = 64;
+    if (actions != nullptr) touch(actions->__actions, static_cast<size_t>(actions->__used) * most_of_action, false);
+    const int failed = function(&started, file, actions, attributes, words, environment);
+    if (failed == 0 && child != nullptr) *child = started;
+    if (failed != EFAULT || tried == tries) return failed;
+  }
+}
+
+int run_command(const char* line) {
+  if (in_program) touch_all(line), touch_texts(environ), touch_stack();
+  return std::system(line);
+}
+
+// The kernel forgets a child before it finds that it cannot write the result, so that goes to memory of the rank's own.
+pid_t wait_with_usage(pid_t child, int* status, int options, rusage* usage) {
+  if (!in_program) return wait4(child, status, options, usage);
+  thread_local int own_status;
+  thread_local rusage own_usage;
+  const pid_t ended = wait4(child, &own_status, options, &own_usage);
+  if (ended > 0 && status != nullptr) *status = own_status;
+  if (ended > 0 && usage != nullptr) *usage = own_usage;
+  return ended;
+}
+
+pid_t wait_for_any_with_usage(int* status, int options, rusage* usage) {
+  return wait_with_usage(-1, status, options, usage);
+}
+
+pid_t wait_for(pid_t child, int* status, int options) { return wait_with_usage(child, status, options, nullptr); }
+pid_t wait_for_any(int* status) { return wait_for(-1, status, 0); }
+
+int wait_for_change(idtype_t kind, id_t which, siginfo_t* change, int options) {
+  if (!in_program) return waitid(kind, which, change, options);
+  thread_local siginfo_t own;
+  const int result = waitid(kind, which, &own, options);
+  if (result == 0 && change != nullptr) *change = own;
+  return result;
+}
+
 }  // namespace
 
 void keep_own_environment() {
@@ -255,6 +320,10 @@ void add_process_calls(std::vector<Import>& calls) {
   for (const char* const name : {"srand", "srandom"}) take(calls, name, seed);
   take(calls, "pthread_key_create", make_key), take(calls, "pthread_key_delete", delete_key);
   take(calls, "srand48", seed_48), take(calls, "__cxa_atexit", add_exit_handler);
+  take(calls, "posix_spawn", start_program<posix_spawn>), take(calls, "posix_spawnp", start_program<posix_spawnp>);
+  take(calls, "system", run_command), take(calls, "wait", wait_for_any), take(calls, "waitpid", wait_for);
+  take(calls, "wait3", wait_for_any_with_usage), take(calls, "wait4", wait_with_usage);
+  take(calls, "waitid", wait_for_change);
 }
 
 }  // namespace hiroba::openmp
