@@ -229,7 +229,11 @@ static void start_programs(void) {
     FILE* const own = popen("echo own", "r");
     const int thread = omp_get_thread_num();
     /* Words and status in memory of another rank. */
-    wrong += posix_spawnp(&children[thread], "sh", NULL, NULL, words, environ) != 0;
+    posix_spawn_file_actions_t quiet;
+    wrong += posix_spawn_file_actions_init(&quiet) != 0;
+    wrong += posix_spawn_file_actions_addopen(&quiet, 1, "/dev/null", O_WRONLY, 0) != 0;
+    wrong += posix_spawnp(&children[thread], "sh", &quiet, NULL, words, environ) != 0;
+    wrong += posix_spawn_file_actions_destroy(&quiet) != 0;
     wrong += waitpid(children[thread], &statuses[thread], 0) != children[thread] || WEXITSTATUS(statuses[thread]) != 4;
     wrong += system(words[2]) != 4 << 8 || own == NULL || read(fileno(own), got, 4) != 4 || strcmp(got, "own\n") != 0;
     wrong += pclose(own) != 0;

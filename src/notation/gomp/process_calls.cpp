@@ -230,6 +230,29 @@ void touch_texts(Texts texts) {
   if (texts != nullptr) touch(texts, (count + 1) * sizeof *texts, false);
 }
 
+// An action as glibc's spawn_int.h has it, with the names of its files.
+struct SpawnAction {
+  enum Kind : int { closes, duplicates, opens, enters } kind;
+  union {
+    struct {
+      int fd;
+      char* name;
+    } open;
+    char* folder;
+    int64_t other[3];
+  };
+};
+
+void touch_actions(const posix_spawn_file_actions_t* actions) {
+  if (actions == nullptr) return;
+  const auto* const all = reinterpret_cast<const SpawnAction*>(actions->__actions);
+  for (int i = 0; i < actions->__used; ++i) {
+    if (all[i].kind == SpawnAction::opens) touch_all(static_cast<const char*>(all[i].open.name));
+    if (all[i].kind == SpawnAction::enters) touch_all(static_cast<const char*>(all[i].folder));
+  }
+  touch(actions, sizeof *actions, false), touch(all, static_cast<size_t>(actions->__used) * sizeof *all, false);
+}
+
 // Calls the function, which starts a program and returns an error number; another thread may have evicted what has been
 // touched.
 template <auto* function>
@@ -239,9 +262,7 @@ int start_program(pid_t* child, const char* file, const posix_spawn_file_actions
   constexpr int tries = 100;
   thread_local pid_t started;  // the C library writes it while it blocks all signals
   for (int tried = 0;; ++tried) {
-    touch_all(file, actions, attributes), touch_texts(words), touch_texts(environment), touch_stack();
-    constexpr size_t most_of_action = 64;
-    if (actions != nullptr) touch(actions->__actions, static_cast<size_t>(actions->__used) * most_of_action, false);
+    touch_actions(actions), touch_all(file, attributes), touch_texts(words), touch_texts(environment), touch_stack();
     const int failed = function(&started, file, actions, attributes, words, environment);
     if (failed == 0 && child != nullptr) *child = started;
     if (failed != EFAULT || tried == tries) return failed;
