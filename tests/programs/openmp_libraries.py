@@ -126,7 +126,7 @@ int main(int c, char** v) {
         self.assertIn("libtwice.so, which main has opened by dlopen() (link it by hirobacc", output)
 
     def test_two_libraries_at_one_address(self) -> None:
-        place = "-Wl,-Ttext-segment=0x200200000000"
+        place = "-Wl,-Ttext-segment=0x208200000000"
         first, second = self.library("libfirst.so", place), self.library("libsecond.so", place)
         text = "#include <dlfcn.h>\nint main(int c, char** v) { while (*++v) if (!dlopen(*v, RTLD_NOW)) return 3; }"
         program = self.build("opens_two", text, "-fopenmp-nodes")
@@ -134,7 +134,7 @@ int main(int c, char** v) {
         status, output = self.run_job("-n", "2", program, first, second)
         self.assertEqual(status, 1, output)
         self.assertIn("libsecond.so lies at", output)
-        self.assertIn("link one of them for others, as by -Wl,-Ttext-segment=0x200210000000", output)
+        self.assertIn("link one of them for others, as by -Wl,-Ttext-segment=0x208210000000", output)
 
     def test_an_instruction_in_a_library(self) -> None:
         library = self.plain_library("swap", SWAP, HIROBACC, "-fopenmp-nodes")
