@@ -38,9 +38,9 @@ static int64_t total(void) {
   return sms_reduce_int64((int64_t)(after - before), SMS_SUM) - 2 * sms_nprocs * rounds_of(sms_nprocs);
 }
 
-/* What a step sends to a rank goes in one message, unless a thread polls the network while it is being put together:
- * then a part has left in a message of its own, and the step is taken again, at most ten times. `prepare` is not
- * counted. */
+/* Fails unless the step takes as many messages as the model says. A difference leaves in a message of its own if a
+ * thread polls the network before the rest is ready, so a step that takes more is taken again, at most ten times.
+ * `prepare` is not counted. */
 static void expect_of_step(const char* what, void (*prepare)(int attempt), void (*step)(int attempt), int64_t model) {
   int64_t measured = model + 1;
   for (int attempt = 0; attempt < 10 && measured > model; attempt++) {
@@ -58,9 +58,8 @@ static void write_word(int attempt) { *written += 1 + attempt; }
 static void drop(int attempt) { (void)attempt, sms_sync_drop(); }
 static void publish(int attempt) { (void)attempt, sms_sync(); }
 
-static int lock_of(int attempt) {
-  return (sms_rank + 1) % sms_nprocs + attempt * sms_nprocs;
-} /* which the next rank keeps */
+/* Returns a lock that the next rank keeps, another one for each attempt. */
+static int lock_of(int attempt) { return (sms_rank + 1) % sms_nprocs + attempt * sms_nprocs; }
 static void use(int attempt) { sms_lock(lock_of(attempt)), sms_unlock(lock_of(attempt)); }
 static void use_first(int attempt) { (void)attempt, use(0); }
 static void share(int attempt) { sms_lock_shared(lock_of(attempt)), sms_unlock_shared(lock_of(attempt)); }

@@ -34,7 +34,7 @@ TEST(Job, EveryRankIsOnOneNodeAndNodesAreContiguous) {
     }
 }
 
-// Of a job that another launcher has started: virtual nodes compete for the CPUs of their machine.
+// A job that another launcher has started may have virtual nodes, which compete for the CPUs of their machine.
 TEST(Job, RanksOfAllNodesOfTheMachineCompeteForCpus) {
   Job job;
   job.nranks = 2 * static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
