@@ -4,6 +4,7 @@
 
 #include "openmp/program/abi.hpp"
 #include "openmp/program/code.hpp"
+#include "openmp/program/gomp_functions.hpp"
 #include "openmp/program/imports.hpp"
 #include "openmp/program/libraries.hpp"
 #include "openmp/program/member.hpp"

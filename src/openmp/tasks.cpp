@@ -79,8 +79,8 @@ struct Call {
 // libgomp keeps a task's settings, but for the number of threads, and has tasks with reductions and those on devices.
 bool libgomp_must_know_tasks() {
   return imports({"omp_set_nested*", "omp_set_schedule*", "omp_set_max_active_levels*", "omp_set_default_*",
-                  "omp_in_final*", "GOMP_taskgroup_reduction_*", "GOMP_task_reduction_*", "GOMP_parallel_reductions",
-                  "GOMP_workshare_task_reduction_*", "GOMP_target*", "GOMP_teams*"});
+                  "omp_in_final*", "omp_in_explicit_task*", "GOMP_taskgroup_reduction_*", "GOMP_task_reduction_*",
+                  "GOMP_parallel_reductions", "GOMP_workshare_task_reduction_*", "GOMP_target*", "GOMP_teams*"});
 }
 
 // To libgomp it is a task that is executed where it is made.

@@ -108,8 +108,21 @@ FORK = """
 #include <stdlib.h>
 #include <unistd.h>
 int main(void) {
+  char* const words[] = {"echo", "a program in the place of main", NULL};
   if (fork() != -1 || errno != ENOSYS) return 3;
+  if (execvp(words[0], words) != -1 || errno != ENOSYS) return 4;
+  if (execlp("echo", words[0], words[1], NULL) != -1 || errno != ENOSYS) return 5;
   return system("echo a program of another process");
+}
+"""
+OLD = """
+void GOMP_parallel_start(void (*)(void*), void*, unsigned);
+static void work(void* data) { ++*(int*)data; }
+int main(int argc, char** argv) {
+  int sum = 0;
+  (void)argv;
+  if (argc > 1) GOMP_parallel_start(work, &sum, 2);
+  return sum;
 }
 """
 
@@ -328,12 +341,20 @@ class Misuse(OpenMPTest):
         self.assertEqual(status, 1, output)
         self.assertRegex(output, r"unit\.f90:10: unit 30 is open in rank 0, and another rank reads it")
 
-    def test_fork(self) -> None:
+    def test_fork_and_exec(self) -> None:
         program = self.build("forks", FORK, "-fopenmp-nodes")
         status, output = self.run_job("-n", "2", program)
         self.assertEqual(status, 0, output)
-        self.assertIn("start programs by posix_spawn()", output)
+        for call in ("fork", "execvp", "execlp"):
+            self.assertRegex(output, rf"{call}\(\) fails in .*start programs by posix_spawn\(\)")
         self.assertIn("a program of another process", output)
+        self.assertNotIn("in the place of main", output)
+
+    def test_a_function_that_libgomp_would_perform_for_one_rank(self) -> None:
+        program = self.build("old", OLD, "-fopenmp-nodes")
+        status, output = self.run_job("-n", "2", program)
+        self.assertEqual(status, 1, output)
+        self.assertIn("this program calls GOMP_parallel_start, which only code of GCC 4 calls", output)
 
     @unittest.skipUnless(shutil.which("gfortran"), "needs gfortran")
     def test_an_error_of_fortran(self) -> None:

@@ -239,6 +239,25 @@ static void start_programs(void) {
     wrong += pclose(own) != 0;
   }
   EXPECT(wrong == 0);
+  for (int list = 0; list < 2; ++list) {
+    child = vfork();
+    if (child == 0) list ? execle("/bin/sh", "sh", "-c", words[2], NULL, environ) : execvp(words[0], words);
+    if (child == 0) _exit(9);
+    EXPECT(waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 4);
+  }
+}
+
+/* Threads begin with the mask that main has when the first region starts. */
+static void block_a_signal(void) {
+  int blocked = 0;
+  sigset_t one;
+  EXPECT(sigemptyset(&one) == 0 && sigaddset(&one, SIGUSR2) == 0 && pthread_sigmask(SIG_BLOCK, &one, NULL) == 0);
+#pragma omp parallel reduction(+ : blocked)
+  {
+    sigset_t mask;
+    blocked += sigprocmask(SIG_BLOCK, NULL, &mask) == 0 && sigismember(&mask, SIGUSR2) == 1;
+  }
+  EXPECT(blocked == omp_get_max_threads());
 }
 
 /* Exit handlers: of main, of a region in its process, and of a region in another rank. The last one prints. */
@@ -257,6 +276,7 @@ static void end_with_a_region(void) {
 
 int main(int argc, char** argv, char** environment) {
   (void)argv;
+  block_a_signal();
   atexit(end_with_a_region);
 #pragma omp parallel
   {

@@ -10,6 +10,8 @@
 
 namespace hiroba::openmp {
 
+// Ends the job if the program, or a library of its own, calls what libgomp would perform for the threads of one rank.
+void check_functions();
 // Each adds its calls. They are not replaced by functions of the same names, because UCX overwrites the beginnings of
 // some.
 void add_mapping_calls(std::vector<Import>& calls);

@@ -6,6 +6,7 @@
 #include <climits>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/log.hpp"
@@ -73,6 +74,7 @@ void* open_library(const char* name, int flags) {
             "dlopen() of %s, a library of the program, in a parallel region or in a thread of the program's own: all "
             "ranks share its variables, so let main open it, outside of regions",
             map->l_name);
+  check_functions();
   char* const file = realpath(map->l_name, nullptr);
   instance<Regions>().share_library(file, flags);
   std::free(file);
@@ -81,6 +83,12 @@ void* open_library(const char* name, int flags) {
 }
 
 }  // namespace
+
+void check_functions() {
+  const auto is_refused = [](std::string_view name) { return !why_not(name).empty(); };
+  if (const auto function = libgomp_function(is_refused); !function.empty())
+    end_job(1, "this program calls %s, %s", function.data(), why_not(function).data());
+}
 
 void add_library_calls(std::vector<Import>& calls) { take(calls, "dlopen", open_library); }
 

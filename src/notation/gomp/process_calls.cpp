@@ -1,5 +1,6 @@
 // Calls by which the program changes its process: the other ranks change theirs before the next region. And those by
 // which it starts other programs.
+#include <alloca.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -13,6 +14,7 @@
 
 #include <cerrno>
 #include <clocale>
+#include <cstdarg>
 #include <cstdlib>
 #include <cstring>
 #include <locale>
@@ -160,6 +162,16 @@ sighandler_t set_handler(int number, sighandler_t handler) {
   return before;
 }
 
+int set_mask(int how, const sigset_t* set, sigset_t* old) {
+  if (in_program) touch_all(set, old), instance<ProcessState>().mask_may_have_changed();
+  return pthread_sigmask(how, set, old);
+}
+
+int set_mask_or_errno(int how, const sigset_t* set, sigset_t* old) {
+  const int failed = set_mask(how, set, old);
+  return failed == 0 ? 0 : (errno = failed, -1);
+}
+
 int set_limit(__rlimit_resource resource, const rlimit* limit) {
   if (in_program) touch_all(limit);
   const int result = setrlimit(resource, limit);
@@ -300,6 +312,42 @@ int wait_for_change(idtype_t kind, id_t which, siginfo_t* change, int options) {
   return result;
 }
 
+bool may_become_another(const char* call) { return !in_program || instance<ProcessState>().may_become_another(call); }
+
+int become(const char* file, Texts words) { return may_become_another("execv") ? execv(file, words) : -1; }
+int become_found(const char* file, Texts words) { return may_become_another("execvp") ? execvp(file, words) : -1; }
+
+int become_with(const char* file, Texts words, Texts environment) {
+  return may_become_another("execve") ? execve(file, words, environment) : -1;
+}
+
+int become_found_with(const char* file, Texts words, Texts environment) {
+  return may_become_another("execvpe") ? execvpe(file, words, environment) : -1;
+}
+
+int become_opened(int file, Texts words, Texts environment) {
+  return may_become_another("fexecve") ? fexecve(file, words, environment) : -1;
+}
+
+// Calls the function with the list as an array, in memory of the caller: a child of vfork() must not allocate.
+template <auto* function, char kind>  // 'l', 'p' and 'e' of execl(), execlp() and execle()
+int become_by_list(const char* file, const char* first, ...) {
+  if (!may_become_another(kind == 'p' ? "execlp" : kind == 'e' ? "execle" : "execl")) return -1;
+  va_list list;
+  va_start(list, first);
+  size_t count = 1;
+  for (const char* word = first; word != nullptr; ++count) word = va_arg(list, const char*);
+  va_end(list);
+  auto* const words = static_cast<char**>(alloca(count * sizeof(char*)));
+  words[0] = const_cast<char*>(first);
+  va_start(list, first);
+  for (size_t i = 1; i < count; ++i) words[i] = va_arg(list, char*);
+  [[maybe_unused]] const Texts environment = kind == 'e' ? va_arg(list, Texts) : nullptr;
+  va_end(list);
+  if constexpr (kind == 'e') return function(file, words, environment);
+  else return function(file, words);
+}
+
 }  // namespace
 
 void keep_own_environment() {
@@ -335,6 +383,7 @@ void add_process_calls(std::vector<Import>& calls) {
   take(calls, "_ZNSt6locale6globalERKS_", set_locale_of_cxx);
   take(calls, "sigaction", set_action), take(calls, "signal", set_handler<signal>);
   take(calls, "__sysv_signal", set_handler<__sysv_signal>), take(calls, "nice", be_nicer);
+  take(calls, "pthread_sigmask", set_mask), take(calls, "sigprocmask", set_mask_or_errno);
   for (const char* const name : {"setrlimit", "setrlimit64"}) take(calls, name, set_limit);
   for (const char* const name : {"getrlimit", "getrlimit64"}) take(calls, name, get_limit);
   take(calls, "getrusage", get_usage);
@@ -345,6 +394,10 @@ void add_process_calls(std::vector<Import>& calls) {
   take(calls, "system", run_command), take(calls, "wait", wait_for_any), take(calls, "waitpid", wait_for);
   take(calls, "wait3", wait_for_any_with_usage), take(calls, "wait4", wait_with_usage);
   take(calls, "waitid", wait_for_change);
+  take(calls, "execv", become), take(calls, "execve", become_with), take(calls, "fexecve", become_opened);
+  take(calls, "execvp", become_found), take(calls, "execvpe", become_found_with);
+  take(calls, "execl", become_by_list<execv, 'l'>), take(calls, "execlp", become_by_list<execvp, 'p'>);
+  take(calls, "execle", become_by_list<execve, 'e'>);
 }
 
 }  // namespace hiroba::openmp

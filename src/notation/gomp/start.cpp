@@ -62,6 +62,7 @@ void check_calls(int rank) {
   if (imports({"__kmpc_*"}))
     end_job(1,
             "code of this program was compiled by clang, whose OpenMP calls libomp: compile it by gcc, g++, gfortran");
+  check_functions();
   if (rank == 0 && !imports({"GOMP_*", "omp_*"}) && !instance<Libraries>().have_new())
     log_line(
         "this program calls nothing of OpenMP, so rank 0 alone runs it; compile its files with -fopenmp-nodes, too, "

@@ -14,6 +14,7 @@ using namespace hiroba::openmp;
 
 extern "C" {
 void GOMP_taskwait_depend(void**);
+void GOMP_taskwait_depend_nowait(void**);
 void GOMP_taskloop(TaskFunction, void*, void (*)(void*, void*), long, long, unsigned, unsigned long, int, long, long,
                    long);
 void GOMP_taskloop_ull(TaskFunction, void*, void (*)(void*, void*), long, long, unsigned, unsigned long, int, Ull, Ull,
@@ -94,6 +95,9 @@ EXPORT void GOMP_taskwait_depend(void** depends) {
   if (tasks().are_shared()) tasks().wait_for(depends);
   else HIROBA_REAL(GOMP_taskwait_depend)(depends);
 }
+
+// GCC 13 and newer. An empty task with these dependences may be executed at once, when they hold.
+EXPORT void GOMP_taskwait_depend_nowait(void** depends) { GOMP_taskwait_depend(depends); }
 
 EXPORT void GOMP_taskgroup_start() {
   tasks().begin_group();

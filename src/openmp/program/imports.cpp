@@ -1,5 +1,6 @@
 #include "openmp/program/imports.hpp"
 
+#include <dlfcn.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -20,6 +21,16 @@ struct Dynamic {
     const ElfW(Rela) * first = nullptr;
     size_t bytes = 0;
   } calls, data;
+  // Returns the first name for which is_wanted(name) is true; empty: there is none.
+  template <typename IsWanted>
+  std::string_view first_call(IsWanted is_wanted) const {
+    for (const Relocations& part : {calls, data})
+      for (size_t i = 0; i < part.bytes / sizeof *part.first; ++i) {
+        const std::string_view called = names + symbols[ELF64_R_SYM(part.first[i].r_info)].st_name;
+        if (is_wanted(called)) return called;
+      }
+    return {};
+  }
   bool calls_one_of(std::initializer_list<std::string_view> wanted) const;
 };
 
@@ -58,12 +69,17 @@ bool matches(std::string_view called, std::string_view name) {
 }
 
 bool Dynamic::calls_one_of(std::initializer_list<std::string_view> wanted) const {
-  for (const Relocations& part : {calls, data})
-    for (size_t i = 0; i < part.bytes / sizeof *part.first; ++i) {
-      const std::string_view called = names + symbols[ELF64_R_SYM(part.first[i].r_info)].st_name;
-      if (std::ranges::any_of(wanted, [called](std::string_view name) { return matches(called, name); })) return true;
-    }
-  return false;
+  const auto is_wanted = [wanted](std::string_view called) {
+    return std::ranges::any_of(wanted, [called](std::string_view name) { return matches(called, name); });
+  };
+  return !first_call(is_wanted).empty();
+}
+
+bool is_of_libgomp(std::string_view name) {
+  Dl_info found = {};
+  const void* const function = dlsym(RTLD_DEFAULT, name.data());
+  return function != nullptr && dladdr(function, &found) != 0 &&
+         std::string_view(found.dli_fname).find("/libgomp.so") != std::string_view::npos;
 }
 
 struct Replacement {
@@ -138,6 +154,26 @@ std::string_view library_that_calls(std::string_view name) {
     Dynamic table;
     read(table_of(*object).entries, table);
     if (table.calls_one_of({name})) found = object->dlpi_name;
+    return found.empty() ? 0 : 1;
+  };
+  dl_iterate_phdr(search, &look);
+  return look.found;
+}
+
+std::string_view libgomp_function(bool (*wanted)(std::string_view name)) {
+  struct Look {
+    bool (*wanted)(std::string_view name);
+    std::string_view found;
+  } look = {wanted, {}};
+  const auto search = [](dl_phdr_info* object, size_t, void* argument) {
+    auto& [wanted, found] = *static_cast<Look*>(argument);
+    const std::string_view file = object->dlpi_name;
+    if (!file.empty() && !instance<Libraries>().has(*object)) return 0;
+    Dynamic table;
+    read(table_of(*object).entries, table);
+    found = table.first_call([wanted = wanted](std::string_view name) {
+      return (name.starts_with("GOMP_") || name.starts_with("omp_")) && wanted(name) && is_of_libgomp(name);
+    });
     return found.empty() ? 0 : 1;
   };
   dl_iterate_phdr(search, &look);

@@ -14,6 +14,9 @@ namespace hiroba::openmp {
 // Returns true if the executable calls one of them, or takes its address. A name that ends with "*" stands for all that
 // begin so.
 bool imports(std::initializer_list<std::string_view> names);
+// Returns a function of libgomp which the executable, or a library of the program's own, calls or takes the address of,
+// and which this library does not replace, for which `wanted` is true; empty: there is none.
+std::string_view libgomp_function(bool (*wanted)(std::string_view name));
 
 // Returns true for a library that is not the system's, nor linked by hirobacc -fopenmp-nodes.
 bool is_of_project(const dl_phdr_info& object);

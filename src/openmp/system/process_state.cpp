@@ -26,7 +26,7 @@
 namespace hiroba::openmp {
 
 Status ProcessState::begin(Memory& memory) {
-  memory_ = &memory;
+  memory_ = &memory, process_ = getpid();
   // Else all ranks had the same random numbers.
   if (memory.job().rank != 0) srandom(1 + static_cast<unsigned>(memory.job().rank)), srand48(memory.job().rank);
   return {};
@@ -35,6 +35,15 @@ Status ProcessState::begin(Memory& memory) {
 bool ProcessState::may_change(const char* call) const {
   if (memory_ == nullptr || memory_->job().rank == 0) return true;
   log_line("%s() in a region, by a thread that is not in the process of main, fails: call it in main", call);
+  return errno = ENOSYS, false;
+}
+
+bool ProcessState::may_become_another(const char* call) const {
+  if (getpid() != process_) return true;
+  log_line(
+      "%s() fails in an OpenMP program over ranks, because the job would lose a rank: start programs by "
+      "posix_spawn(), system() or popen()",
+      call);
   return errno = ENOSYS, false;
 }
 
@@ -90,6 +99,15 @@ void ProcessState::note_changed_variables() {
   }
 }
 
+// A thread begins with the mask of the one that starts it, so those of other ranks shall begin with this thread's.
+void ProcessState::note_changed_mask() {
+  if (!mask_may_have_changed_.load(std::memory_order_relaxed)) return;
+  mask_may_have_changed_.store(false, std::memory_order_relaxed);
+  sigset_t mask;
+  if (pthread_sigmask(SIG_BLOCK, nullptr, &mask) == 0)
+    note(Kind::signal_mask, 0, std::string_view(reinterpret_cast<const char*>(&mask), sizeof mask));
+}
+
 int ProcessState::make_key(pthread_key_t least, void (*end)(void*), pthread_key_t& key) {
   const InRuntime runtime;
   std::vector<pthread_key_t> lower;
@@ -101,6 +119,7 @@ int ProcessState::make_key(pthread_key_t least, void (*end)(void*), pthread_key_
 
 const ProcessState::Change* ProcessState::give() {
   note_changed_variables();
+  note_changed_mask();
   const std::lock_guard guard(lock_);
   given_ = std::exchange(first_, nullptr), last_ = nullptr;
   return given_;
@@ -187,6 +206,12 @@ void ProcessState::make_one(const Change& change) const {
       struct sigaction action;
       std::memcpy(&action, bytes.data(), sizeof action);
       sigaction(change.number, &action, nullptr);
+      break;
+    }
+    case Kind::signal_mask: {
+      sigset_t mask;
+      std::memcpy(&mask, bytes.data(), sizeof mask);
+      pthread_sigmask(SIG_SETMASK, &mask, nullptr);
       break;
     }
     case Kind::limit: {
