@@ -46,7 +46,7 @@ def environment(more: dict[str, str] | None) -> dict[str, str]:
     return kept | {"LC_ALL": "C"} | (more or {})
 
 
-def execute(words: list[str], folder: pathlib.Path, limit: float = 60, env: dict[str, str] | None = None) -> Ended:
+def execute(words: list[str], folder: pathlib.Path, limit: float = 300, env: dict[str, str] | None = None) -> Ended:
     """Runs a command to its end; what it prints may be in any encoding."""
     ended = subprocess.run(
         words,
@@ -90,7 +90,7 @@ def become_hirobacc(words: list[str], folder: pathlib.Path, limit: float, env: d
 
 
 def execute_hirobacc(
-    words: list[str], folder: pathlib.Path, limit: float = 60, env: dict[str, str] | None = None
+    words: list[str], folder: pathlib.Path, limit: float = 300, env: dict[str, str] | None = None
 ) -> Ended:
     """`execute` of the command hirobacc, in a child that has its modules already: to import them takes most of the time
     of a small compilation, and the tests compile a thousand files. What runs is the script of the command."""
@@ -153,7 +153,7 @@ class CompilerTest(unittest.TestCase):
         path.write_text(text)
         return path
 
-    def compile(self, *words: object, env: dict[str, str] | None = None, limit: float = 60) -> Ended:
+    def compile(self, *words: object, env: dict[str, str] | None = None, limit: float = 300) -> Ended:
         """hirobacc in the test's folder."""
         ended = self.hirobacc([*map(str, words)], self.folder, limit, env)
         self.assertNotIn("Traceback", ended.stderr)
@@ -167,7 +167,7 @@ class CompilerTest(unittest.TestCase):
 
     def launch(self, ranks: int, nodes: int, *words: object) -> Ended:
         settings = ["-n", str(ranks), "--nodes", str(nodes), "--threads", "1"]
-        return execute([HIROBARUN, *settings, *map(str, words)], self.folder, limit=20)
+        return execute([HIROBARUN, *settings, *map(str, words)], self.folder)
 
     def check_answer(self, program: pathlib.Path, answer: str = "OK\n", jobs: Sequence[tuple[int, int]] = JOBS) -> None:
         """At one rank, over two nodes, and with an odd number of ranks that share nodes unevenly."""

@@ -328,7 +328,7 @@ class GlobalView(CompilerTest):
         for settings in (["1"], ["2"], ["3"], ["4", "--nodes", "2"], *more):
             with self.subTest(settings):
                 words = [HIROBARUN, "-n", *settings, str(self.folder / name)]
-                ended = execute(words, self.folder, limit=60)
+                ended = execute(words, self.folder)
                 self.assertEqual((ended.returncode, ended.stdout), (0, "OK\n"), ended.stderr)
 
     def test_forms(self) -> None:
@@ -392,7 +392,7 @@ class GlobalView(CompilerTest):
             (f"{many} --nodes 3", 1),
         ):
             words = [HIROBARUN, "-n", *settings.split(), str(self.folder / name), str(first), str(first + draws)]
-            ended = execute(words, self.folder, limit=120)
+            ended = execute(words, self.folder)
             if (ended.returncode, ended.stdout) != (0, "OK\n"):
                 return f"{name}, -n {settings}: {ended.stdout[-1000:]}{ended.stderr[-1000:]}"
             first += draws
@@ -405,7 +405,7 @@ class GlobalView(CompilerTest):
         for number, (body, message) in enumerate(MISUSE.items()):
             with self.subTest(body):
                 words = [HIROBARUN, "-n", "2", str(self.folder / "m")]
-                ended = execute(words, self.folder, limit=30, env={"CASE": str(number)})
+                ended = execute(words, self.folder, env={"CASE": str(number)})
                 self.assertNotEqual(ended.returncode, 0)
                 self.assertRegex(ended.stderr, message)
 
@@ -424,7 +424,7 @@ class GlobalView(CompilerTest):
         for number, (body, message) in enumerate(CHECKED.items()):
             with self.subTest(body):
                 words = [HIROBARUN, "-n", "2", str(self.folder / "m")]
-                ended = execute(words, self.folder, limit=30, env={"CASE": str(number)})
+                ended = execute(words, self.folder, env={"CASE": str(number)})
                 self.assertEqual(ended.returncode != 0, bool(message), ended.stderr)
                 self.assertRegex(ended.stderr, message or "^$")
         for name, written in PROGRAMS.items():
@@ -472,7 +472,7 @@ class Wire(CompilerTest):
                 self.write(f"{name}.c", written)
                 self.compiled("-O1", "-Wno-every-rank", "-fopenmp", f"{name}.c", "-lm", "-o", name)
                 words = [HIROBARUN, "-n", "4", "--nodes", "2", str(self.folder / name), "0", "12"]  # draws
-                ended = execute(words, self.folder, limit=60, env=options)
+                ended = execute(words, self.folder, env=options)
                 self.assertEqual((ended.returncode, ended.stdout), (0, "OK\n"), ended.stderr)
 
 

@@ -68,7 +68,7 @@ class ScheduleTest(CompilerTest):
 
     def run_over(self, wire: str, ranks: int, nodes: int, program: pathlib.Path) -> None:
         words = [HIROBARUN, "-n", str(ranks), "--nodes", str(nodes), *(("--transport", wire) if wire else ())]
-        ended = execute([*words, str(program)], self.folder, limit=60)
+        ended = execute([*words, str(program)], self.folder)
         self.assertEqual((ended.returncode, ended.stdout, ended.stderr), (0, "", ""), f"{wire} {ranks} {nodes}")
 
     def test_ranks_take_what_others_leave(self) -> None:
@@ -93,7 +93,7 @@ class ScheduleTest(CompilerTest):
         for schedule in ("static", "dynamic, 64"):
             program = self.program("empty", EMPTY.replace("dynamic, 64", schedule))
             words = [HIROBARUN, "-n", "4", "--nodes", "4", "--transport", "ucx", "--stats", str(program)]
-            ended = execute(words, self.folder, limit=60)
+            ended = execute(words, self.folder)
             self.assertEqual(ended.returncode, 0, ended.stderr)
             counts[schedule] = sum(int(n) for n in re.findall(r"(\d+) messages", ended.stderr))
         self.assertLess(counts["dynamic, 64"] - counts["static"], 4 * 100 * 40)

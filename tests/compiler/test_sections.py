@@ -175,7 +175,7 @@ class Sections(CompilerTest):
             for nodes in ("1", "2"):
                 with self.subTest(seed=seed, nodes=nodes):
                     words = [HIROBARUN, "-n", str(IMAGES), "--nodes", nodes, str(self.folder / "sections")]
-                    ended = execute(words, self.folder, limit=60)
+                    ended = execute(words, self.folder)
                     lines = (self.folder / "sections.c").read_text().split("\n")
                     first = ended.stdout.split(":")[0].removeprefix("line ")
                     told = lines[int(first) - 1] if first.isdigit() else ""

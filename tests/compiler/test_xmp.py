@@ -135,7 +135,7 @@ class Xmp(CompilerTest):
             with self.subTest(name):
                 program = self.build(body)
                 for settings in (["-n", "4"], ["-n", "4", "--nodes", "2"]):
-                    ended = execute([HIROBARUN, *settings, program], self.folder, limit=30)
+                    ended = execute([HIROBARUN, *settings, program], self.folder)
                     self.assertEqual((ended.returncode, ended.stdout), (0, "OK\n"), ended.stderr)
 
     @unittest.skipIf(ONCE, "all at once have them, too")
@@ -158,7 +158,7 @@ class Xmp(CompilerTest):
             with self.subTest(transport):
                 words = [HIROBARUN, "-n", "4", "--nodes", "2", "--transport", transport, program]
                 environment = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-                ended = execute(words, self.folder, limit=60, env=environment)
+                ended = execute(words, self.folder, env=environment)
                 self.assertEqual((ended.returncode, ended.stdout), (0, "OK\n"), ended.stderr)
 
     def test_misuse(self) -> None:
@@ -167,7 +167,7 @@ class Xmp(CompilerTest):
         program = self.build(f'int which = atoi(getenv("CASE"));\n{cases}')
         for number, (body, message) in enumerate(MISUSE.items()):
             with self.subTest(body):
-                ended = execute([HIROBARUN, "-n", "4", program], self.folder, limit=30, env={"CASE": str(number)})
+                ended = execute([HIROBARUN, "-n", "4", program], self.folder, env={"CASE": str(number)})
                 self.assertNotEqual(ended.returncode, 0)
                 self.assertRegex(ended.stderr, message)
 
@@ -184,7 +184,7 @@ class Xmp(CompilerTest):
             program = self.build(body.format(reader, image))
             for nodes in ("1", "4"):
                 words = [HIROBARUN, "-n", "4", "--nodes", nodes, "--check", program]
-                ended = execute(words, self.folder, limit=30)
+                ended = execute(words, self.folder)
                 races = re.findall(r"check: (race .*);", ended.stderr)
                 self.assertEqual(len(races), 1, ended.stderr)
                 self.assertRegex(races[0], r"race on a\[8\] of image 0: .*element 3 .*")
@@ -194,7 +194,7 @@ class Xmp(CompilerTest):
                     sorted(places), sorted([("1", "writes", str(first)), (str(reader), "reads", str(first + 1))])
                 )
             ordered = self.build(body.format(reader, image).replace("\n", "\n  xmp_sync_all(NULL);\n", 1))
-            ended = execute([HIROBARUN, "-n", "4", "--check", ordered], self.folder, limit=30)
+            ended = execute([HIROBARUN, "-n", "4", "--check", ordered], self.folder)
             self.assertNotIn("race", ended.stderr)
 
     def test_explain(self) -> None:

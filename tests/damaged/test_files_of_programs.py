@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from damaging import damage_bytes
 
-MOST_SECONDS = 20  # for one file
+MOST_SECONDS = 60  # for one file
 BAD_INPUT = 2
 STATUSES = {0, 1, BAD_INPUT}  # 1: a verified answer is wrong, or hiroba-eigen has refused the file
 CHECKPOINT_HEAD, NPY_HEAD = 1096, 128  # bytes

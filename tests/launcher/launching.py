@@ -48,7 +48,7 @@ def marked_processes(mark: bytes) -> list[int]:
 def cores() -> int:
     """The number of cores that `hiroba info` sees, which other tests check against."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("HIROBA")}
-    shown = subprocess.run([HIROBA, "info"], capture_output=True, text=True, timeout=10, check=True, env=environment)
+    shown = subprocess.run([HIROBA, "info"], capture_output=True, text=True, timeout=60, check=True, env=environment)
     found = re.search(r"^  cores +(\d+),", shown.stdout, re.MULTILINE)
     assert found is not None, shown.stdout
     return int(found.group(1))
@@ -86,7 +86,7 @@ class LauncherTest(unittest.TestCase):
         return process
 
     def launch(
-        self, *words: object, limit: float = 10, env: dict[str, str] | None = None, input: str = "", **keywords: Any
+        self, *words: object, limit: float = 60, env: dict[str, str] | None = None, input: str = "", **keywords: Any
     ) -> Ended:
         """Runs hirobarun to its end, which must come within `limit` seconds."""
         settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | keywords

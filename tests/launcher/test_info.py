@@ -11,7 +11,7 @@ from launching import HIROBA, LauncherTest, main
 class Info(LauncherTest):
     def hiroba(self, *words: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [HIROBA, *words], capture_output=True, text=True, timeout=10, env={**self.environment, **(env or {})}
+            [HIROBA, *words], capture_output=True, text=True, timeout=60, env={**self.environment, **(env or {})}
         )
 
     def test_version(self) -> None:

@@ -40,7 +40,7 @@ class Input(LauncherTest):
     def read(self, options: list[str], words: list[str], **settings: object) -> Ended:
         command = [HIROBARUN, "-n", "2", *options, PYTHON, "-c", *words]
         done = subprocess.run(  # type: ignore[call-overload]
-            command, capture_output=True, text=True, timeout=20, env=self.environment, check=False, **settings
+            command, capture_output=True, text=True, timeout=120, env=self.environment, check=False, **settings
         )
         return Ended(done.returncode, done.stdout, done.stderr, 0)
 
@@ -72,7 +72,7 @@ class Input(LauncherTest):
             with self.subTest(way=way):
                 words = ["sh", "-c", loop.format(HIROBARUN, " ".join(options), reads)]
                 done = subprocess.run(
-                    words, env=self.environment, input="one\ntwo\nthree\n", capture_output=True, text=True, timeout=30,
+                    words, env=self.environment, input="one\ntwo\nthree\n", capture_output=True, text=True, timeout=120,
                     check=False,
                 )  # fmt: skip
                 self.assertEqual((done.stdout.split(), done.stderr), (["one", "got", "two", "three", "got"], ""))

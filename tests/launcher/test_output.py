@@ -94,7 +94,7 @@ class Readers(LauncherTest):
         for program in ("yes", "seq 100000", "trap '' PIPE; while :; do echo x || exit 1; done"):
             command = f'{HIROBARUN} -n 3 sh -c "{program}" | head -1'
             result = subprocess.run(
-                ["sh", "-c", command], capture_output=True, text=True, timeout=5, env=self.environment
+                ["sh", "-c", command], capture_output=True, text=True, timeout=60, env=self.environment
             )
             self.assertEqual(len(result.stdout), 2)
             self.assertEqual(result.stderr, "")
@@ -117,7 +117,7 @@ class Readers(LauncherTest):
 
 
 class Terminal(LauncherTest):
-    def read_until(self, fd: int, wanted: bytes, limit: float = 5) -> bytes:
+    def read_until(self, fd: int, wanted: bytes, limit: float = 60) -> bytes:
         seen = b""
         deadline = time.monotonic() + limit
         while wanted not in seen and time.monotonic() < deadline:

@@ -32,7 +32,7 @@ class MoreRights(LauncherTest):
         if os.geteuid() != 0:
             self.skipTest("only root can run a program as another user")
         return subprocess.run(
-            [program, *words], capture_output=True, text=True, timeout=10, check=False, cwd="/",
+            [program, *words], capture_output=True, text=True, timeout=60, check=False, cwd="/",
             env={**self.environment, **variables}, preexec_fn=become_nobody,
         )  # fmt: skip
 
@@ -65,11 +65,11 @@ class OtherUsers(LauncherTest):
         self.started.append(job)
         time.sleep(0.5)
         for words in (("top", str(job.pid), "--pictures", "1"), ("info", "--memory", str(job.pid))):
-            done = subprocess.run([HIROBA, *words], capture_output=True, text=True, timeout=10, check=False)
+            done = subprocess.run([HIROBA, *words], capture_output=True, text=True, timeout=60, check=False)
             self.assertEqual((done.returncode, done.stdout), (1, ""))
             self.assertRegex(done.stderr, r"^hiroba: [^\n]*of another user[^\n]*\n$")
         mine = subprocess.run([HIROBA, "top", str(job.pid), "--pictures", "1", "--every", "0.1"], cwd="/", check=False,
-                              capture_output=True, text=True, timeout=10, preexec_fn=become_nobody)  # fmt: skip
+                              capture_output=True, text=True, timeout=60, preexec_fn=become_nobody)  # fmt: skip
         self.assertIn("2 ranks on 1 node", mine.stdout, mine.stderr)
         job.terminate()
         job.wait(10)

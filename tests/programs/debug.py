@@ -14,7 +14,7 @@ import time
 import unittest
 
 HIROBARUN, *PROGRAM = sys.argv[1:]
-LIMIT = 40
+LIMIT = 200
 IS_PYTHON = PROGRAM[-1].endswith(".py")  # for which gdb reads symbols for some seconds
 SHAPES = ((1, 1), (2, 1), (3, 3))[2 if "TESTS_ONCE" in os.environ or IS_PYTHON else 0 :]
 TMUX = shutil.which("tmux") or "tmux"
@@ -33,7 +33,7 @@ class Panes(unittest.TestCase):
         self.addCleanup(self.tmux, "kill-server")
 
     def tmux(self, *words: str) -> str:
-        done = subprocess.run([TMUX, *words], env=self.environment, capture_output=True, text=True, timeout=10)
+        done = subprocess.run([TMUX, *words], env=self.environment, capture_output=True, text=True, timeout=60)
         return done.stdout
 
     def start(self, ranks: int, nodes: int, debug: list[str], how: list[str]) -> subprocess.Popen[str]:

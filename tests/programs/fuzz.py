@@ -22,9 +22,9 @@ from typing import Any
 
 import jobs
 
-JOB_SECONDS = 60  # a job does some seconds of work; longer is a hang
+JOB_SECONDS = 300  # a job does some seconds of work; longer is a hang
 KILL_SECONDS = 5
-WAIT_SECONDS = 30  # --timeout of the job: names who waits for whom when it hangs
+WAIT_SECONDS = 120  # --timeout of the job: names who waits for whom when it hangs
 
 
 @dataclasses.dataclass(frozen=True)

@@ -61,7 +61,7 @@ class Job:
         assert self.process.stdout is not None
         said = self.process.stdout.readline().split()
         if said[:1] != ["running"]:
-            raise RuntimeError(f"the job has not begun: {said} {self.process.communicate(timeout=20)[1]}")
+            raise RuntimeError(f"the job has not begun: {said} {self.process.communicate(timeout=120)[1]}")
         self.first, self.address = int(said[1]), int(said[2], 16)
 
     def processes(self) -> list[int]:
@@ -133,7 +133,7 @@ class OtherUsers(unittest.TestCase):
             self.assertIn(what, own)
         found = self.intrude(job, folder, OTHER, LAUNCHERS if transport == "mpi-mpich" else ())
         told = subprocess.run([BUILD / "bin/hiroba", "top", str(job.process.pid), "--pictures", "1"], check=False,
-                              capture_output=True, text=True, timeout=20, cwd="/",
+                              capture_output=True, text=True, timeout=120, cwd="/",
                               preexec_fn=lambda: become(OTHER))  # fmt: skip
         status, said = job.finish()
         print(f"{transport}: {found}", file=sys.stderr)

@@ -111,7 +111,7 @@ class Traces(Reports):
         folder = self.folder / "run.otf2"
         words = [str(HIROBARUN), "-n", "2", "--nodes", "2", "--report", str(folder), str(CASES), "missing_preload"]
         done = subprocess.run(
-            words, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=300, check=False
+            words, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=1200, check=False
         )
         if found.returncode != 0:
             self.assertEqual(done.returncode, 1)
@@ -127,7 +127,7 @@ class Traces(Reports):
         )
         read = subprocess.run(
             ["/usr/bin/python3", "-c", count, str(folder / "traces.otf2")],
-            capture_output=True, text=True, timeout=300, check=False,
+            capture_output=True, text=True, timeout=1200, check=False,
         )  # fmt: skip
         self.assertEqual(read.returncode, 0, read.stderr)
         lines = read.stdout.splitlines()
@@ -182,7 +182,7 @@ class OpenMPPrograms(Reports):
         program = self.folder / "program"
         words = [str(BUILD / "bin" / "hirobacc"), "--cc", compiler, "-g", "-O2", "-fopenmp-nodes"]
         words += [str(Path(__file__).parent / source), "-o", str(program)]
-        subprocess.run(words, check=True, timeout=300, cwd=self.folder)
+        subprocess.run(words, check=True, timeout=1200, cwd=self.folder)
         return str(program)
 
 
@@ -314,7 +314,7 @@ class Top(Reports):
 
     def top(self, *words: object) -> subprocess.CompletedProcess[str]:
         command = [str(HIROBA), "top", *map(str, words)]
-        return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+        return subprocess.run(command, capture_output=True, text=True, timeout=1200, check=False)
 
     @three_attempts
     def test_pictures(self) -> None:
@@ -353,7 +353,7 @@ class Top(Reports):
             text += os.read(mine, 4096)
         self.assertIn(b"report_cases: 2 ranks on 2 nodes", text)
         os.write(mine, b"q")
-        self.assertEqual(shown.wait(timeout=30), 0)
+        self.assertEqual(shown.wait(timeout=120), 0)
         text += os.read(mine, 4096)
         self.assertTrue(text.endswith(b"\x1b[?1049l"), text[-40:])
         self.assertEqual(termios.tcgetattr(its), before)
@@ -365,7 +365,7 @@ class Top(Reports):
         time.sleep(1)
         for place, why in (("/dev/full", "No space left on device"), ("&-", "Bad file descriptor")):
             words = f"{HIROBA} top {job.pid} --every 0.2 >{place}"
-            done = subprocess.run(["sh", "-c", words], capture_output=True, text=True, timeout=30, check=False)
+            done = subprocess.run(["sh", "-c", words], capture_output=True, text=True, timeout=120, check=False)
             self.assertEqual(done.returncode, 1)
             self.assertEqual(done.stderr, f"hiroba: cannot write the picture of the job ({why})\n")
         self.assertIsNone(job.poll())
@@ -376,7 +376,7 @@ class Top(Reports):
         shown = subprocess.Popen([str(HIROBA), "top", str(job.pid), "--every", "0.2"], stdout=subprocess.DEVNULL)
         time.sleep(1)
         job.terminate()
-        self.assertEqual(shown.wait(timeout=30), 0)
+        self.assertEqual(shown.wait(timeout=120), 0)
 
     def test_no_job(self) -> None:
         for which, why in (("1", "neither hirobarun nor a rank"), ("x", "no number of a process")):

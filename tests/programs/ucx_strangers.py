@@ -45,14 +45,14 @@ class Strangers(unittest.TestCase):
         return int(word[1]), word[2]
 
     def finish(self, job: subprocess.Popen[str]) -> str:
-        out, error = job.communicate("\n", timeout=30)
+        out, error = job.communicate("\n", timeout=120)
         # UCX prints to standard output what it has had no use for.
         self.assertEqual((job.returncode, out.splitlines()[-1]), (0, "right"), out + error)
         return error
 
     def ask(self, what: str, port: int, address: str) -> str:
         command: list[str | Path] = [STRANGER, what, "127.0.0.1", str(port), address]
-        return subprocess.run(command, capture_output=True, text=True, timeout=20, check=False).stdout
+        return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False).stdout
 
     def test_ranks_of_one_machine_listen_to_nothing(self) -> None:
         job = self.start()

@@ -30,7 +30,7 @@ class Jobs(unittest.TestCase):
         launcher = [] if python else [str(bin_folder / "hirobarun"), "-n", str(ranks), "--nodes", str(nodes)]
         environment = os.environ | {f"HIROBA_{name}": value for name, value in options.items()}
         command = [*launcher, *started]
-        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=30, check=False)
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=200, check=False)
 
     def fails(self, case: str, *words: str, status: int = 1) -> str:
         job = self.run_case(case)
@@ -160,7 +160,7 @@ class Endings(Jobs):
 
     def runs_well(self, code: str) -> None:
         command = [str(bin_folder / "hirobarun"), "-n", "2", sys.executable, "-B", "-c", code + "print('well')"]
-        job = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+        job = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
         self.assertEqual((job.returncode, job.stdout), (0, "well\n" * 2), job.stderr)
 
     def test_first_use_in_threads(self) -> None:
@@ -269,7 +269,7 @@ class Endings(Jobs):
         def under(gigabytes: int, *options: str) -> subprocess.CompletedProcess[str]:
             limit = functools.partial(resource.setrlimit, resource.RLIMIT_AS, (gigabytes << 30, gigabytes << 30))
             command = [str(bin_folder / "hirobarun"), "-n", "2", *options, sys.executable, "-c", code]
-            return subprocess.run(command, capture_output=True, text=True, timeout=30, check=False, preexec_fn=limit)
+            return subprocess.run(command, capture_output=True, text=True, timeout=200, check=False, preexec_fn=limit)
 
         for nodes in ("1", "2"):
             job = under(6, "--nodes", nodes)
@@ -315,7 +315,7 @@ class Endings(Jobs):
                 time.sleep(0.2)
                 job.send_signal(signal.SIGINT)
                 begin = time.monotonic()
-                text = job.communicate(timeout=20)[1]
+                text = job.communicate(timeout=200)[1]
             self.assertRegex(text, words)
             self.assertNotIn("job.py", text)  # the handler of the signal
             self.assertNotEqual(job.returncode, 0)
@@ -334,7 +334,7 @@ class Endings(Jobs):
     def test_without_hirobarun_a_job_of_one(self) -> None:
         code = "import hiroba, sys; print(hiroba.size, hiroba.ones(5).sum(), sys.argv[1:])"
         job = subprocess.run(
-            [sys.executable, "-c", code, "x y"], capture_output=True, text=True, timeout=30, check=False
+            [sys.executable, "-c", code, "x y"], capture_output=True, text=True, timeout=200, check=False
         )
         self.assertEqual(job.stdout, "1 5.0 ['x y']\n", job.stderr)
 
@@ -345,7 +345,7 @@ class Endings(Jobs):
             ("print('begins')\nfrom importlib import import_module\nimport_module('hiroba').rank", 2),
             ("print('begins')\nfrom hiroba.compiler import command", 1),
         ):
-            job = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=False)
+            job = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=200, check=False)
             self.assertEqual(job.stdout, "begins\n" * times, (code, job.stderr))
 
     def test_an_interpreter_that_waits_for_lines_is_refused(self) -> None:
@@ -354,14 +354,14 @@ class Endings(Jobs):
             input="import hiroba; hiroba.rank",
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=200,
             check=False,
         )
         self.assertRegex(job.stderr, "ImportError: hiroba must be loaded before Python: .*hirobarun -n 1")
 
     def test_other_version(self) -> None:
         code = "import hiroba; hiroba.__version__ = '0.0.9'; hiroba.rank"
-        job = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=False)
+        job = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=200, check=False)
         self.assertRegex(job.stderr, r"ImportError: .* version 0\.0\.9, and libhiroba of version \d")
 
     def test_names_that_are_not_there(self) -> None:
@@ -372,12 +372,12 @@ class Endings(Jobs):
             ("what_is_this", "docs/python.md"),
         ):
             code = f"import hiroba; hiroba.{name}"
-            job = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=False)
+            job = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=200, check=False)
             self.assertRegex(job.stderr, f"AttributeError: module 'hiroba' has no attribute '{name}'; {words}")
 
     def test_import_alone_starts_nothing(self) -> None:
         code = "import sys, hiroba; print('numpy' in sys.modules)"
-        job = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=False)
+        job = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=200, check=False)
         self.assertEqual(job.stdout, "False\n", job.stderr)
 
 

@@ -23,7 +23,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 LOADED = "The hiroba extension is already loaded. To reload it, use:\n  %reload_ext hiroba"
-SECONDS = 60  # of a cell
+SECONDS = 300  # of a cell
 
 
 def text_of(cell: Any) -> str:

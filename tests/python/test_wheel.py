@@ -34,7 +34,7 @@ PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input"]
 LEFT_OUT = (".*", "build", "out", "__pycache__")  # of a tree: what git does not have
 
 
-def output(*command: object, environment: dict[str, str] | None = None, seconds: int = 60) -> str:
+def output(*command: object, environment: dict[str, str] | None = None, seconds: int = 300) -> str:
     words = [str(each) for each in command]
     job = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=seconds, check=False)
     if job.returncode != 0:

@@ -28,7 +28,7 @@ from types import TracebackType
 
 SKIPPED = 77  # exit status of what cannot run on this machine
 MOST = 16
-START_S = 20
+START_S = 120
 END_S = 10
 SYSTEM_FOLDERS = "/usr/sbin:/sbin"  # where daemons lie, which are not on every user's path
 PACKAGES = {"munged": "munge", "slurmctld": "slurmctld", "slurmd": "slurmd", "srun": "slurm-client"}
@@ -213,7 +213,7 @@ class Slurm:
     # ---- use ----
 
     def run(
-        self, arguments: Sequence[str | pathlib.Path], limit: float = 20, env: Mapping[str, str] | None = None
+        self, arguments: Sequence[str | pathlib.Path], limit: float = 120, env: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
         """`srun` with these arguments, and what it printed. TimeoutExpired, and the job is ended, after `limit` s."""
         process = self.start(arguments, env)

@@ -25,7 +25,7 @@ from cases import Case
 from program import draw_cases, text_of
 
 HERE = Path(__file__).resolve().parent
-JOB_SECONDS = 60
+JOB_SECONDS = 300
 SHRINK_SECONDS = 90
 
 
