@@ -1,6 +1,6 @@
-"""The costs on the front page: docs/results/front-page.json is their source, the plot and the table in README.md are
-made of it. `update()` takes new figures from the files that bench/harness.py writes: "from" of each figure says of
-which file, which samples, and which contestants. Python standard library only."""
+"""The costs on the front page: docs/results/front-page.json is their source, the plot and the table in
+docs/measurements.md are made of it. `update()` takes new figures from the files that bench/harness.py writes: "from" of
+each figure says of which file, which samples, and which contestants. Python standard library only."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ def update(root: Path, folder: Path) -> None:
 # ---- the table and the plot ------------------------------------------------------------------------------------------
 
 
-def with_table(readme: str, results: dict[str, Any]) -> str:
-    """The front page, its table made anew."""
-    before, head, after = readme.partition(HEAD)
+def with_table(page: str, results: dict[str, Any]) -> str:
+    """The page, its table made anew."""
+    before, head, after = page.partition(HEAD)
     if not head:
-        sys.exit(f"README.md has no table that begins with {HEAD!r}")
+        sys.exit(f"docs/measurements.md has no table that begins with {HEAD!r}")
     rows = ""
     for row in results["rows"]:
         ratios = ", ".join(f"{figure['ratio']:.2f}" for figure in row["figures"])

@@ -1,4 +1,4 @@
-"""Draws docs/pictures/*.svg, the table of costs in README.md, and that of 1,000 nodes in docs/scaling.md:
+"""Draws docs/pictures/*.svg, the table of costs in docs/measurements.md, and that of 1,000 nodes in docs/scaling.md:
 `python3 tools/pictures.py` writes, `--check` compares and ends with 1 if a file is not what this program draws. The
 floors come from src/CMakeLists.txt, the costs from docs/results/front-page.json (front_page.py), the tasks from
 docs/results/task-graph.dot (graph_picture.py), the 1,000 nodes from scaling_table.py. Python standard library only."""
@@ -250,8 +250,8 @@ def drawn(root: Path) -> tuple[dict[Path, str], list[str]]:
         "task-graph": graph_picture.task_graph(root),
     }
     files = {root / "docs" / "pictures" / f"{name}.svg": drawing.svg() for name, drawing in drawings.items()}
-    readme = root / "README.md"
-    files[readme] = front_page.with_table(readme.read_text(), results)
+    measurements = root / "docs" / "measurements.md"
+    files[measurements] = front_page.with_table(measurements.read_text(), results)
     scaling = root / "docs" / "scaling.md"
     files[scaling] = scaling_table.with_table(scaling.read_text())
     return files, [problem for drawing in drawings.values() for problem in drawing.problems()]
