@@ -46,7 +46,7 @@ def environment(more: dict[str, str] | None) -> dict[str, str]:
     return kept | {"LC_ALL": "C"} | (more or {})
 
 
-def execute(words: list[str], folder: pathlib.Path, limit: float = 300, env: dict[str, str] | None = None) -> Ended:
+def execute(words: list[str], folder: pathlib.Path, limit: int = 300, env: dict[str, str] | None = None) -> Ended:
     """Runs a command to its end; what it prints may be in any encoding."""
     ended = subprocess.run(
         words,
@@ -90,7 +90,7 @@ def become_hirobacc(words: list[str], folder: pathlib.Path, limit: float, env: d
 
 
 def execute_hirobacc(
-    words: list[str], folder: pathlib.Path, limit: float = 300, env: dict[str, str] | None = None
+    words: list[str], folder: pathlib.Path, limit: int = 300, env: dict[str, str] | None = None
 ) -> Ended:
     """`execute` of the command hirobacc, in a child that has its modules already: to import them takes most of the time
     of a small compilation, and the tests compile a thousand files. What runs is the script of the command."""
@@ -153,7 +153,7 @@ class CompilerTest(unittest.TestCase):
         path.write_text(text)
         return path
 
-    def compile(self, *words: object, env: dict[str, str] | None = None, limit: float = 300) -> Ended:
+    def compile(self, *words: object, env: dict[str, str] | None = None, limit: int = 300) -> Ended:
         """hirobacc in the test's folder."""
         ended = self.hirobacc([*map(str, words)], self.folder, limit, env)
         self.assertNotIn("Traceback", ended.stderr)

@@ -51,9 +51,7 @@ int value(int i) {
 
 class DriverTest(CompilerTest):
     @staticmethod
-    def hirobacc(
-        words: list[str], folder: pathlib.Path, limit: float = 300, env: dict[str, str] | None = None
-    ) -> Ended:
+    def hirobacc(words: list[str], folder: pathlib.Path, limit: int = 300, env: dict[str, str] | None = None) -> Ended:
         """As a user runs it: here, the command itself is the subject."""
         return execute([HIROBACC, *words], folder, limit, env)
 

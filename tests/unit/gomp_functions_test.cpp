@@ -18,7 +18,7 @@ namespace {
   char name[256], kind = 0;
   FILE* const output = popen((nm + " -D --defined-only " + library).c_str(), "r");
   while (output != nullptr && std::fscanf(output, "%*s %c %255s", &kind, name) == 2)
-    if (kind == 'T' || kind == 'W') names.insert(std::string(name, std::string_view(name).find('@')));
+    if (kind == 'T' || kind == 'W') names.emplace(std::string_view(name).substr(0, std::string_view(name).find('@')));
   if (output != nullptr) pclose(output);
   return names;
 }

@@ -312,27 +312,36 @@ int wait_for_change(idtype_t kind, id_t which, siginfo_t* change, int options) {
   return result;
 }
 
-bool may_become_another(const char* call) { return !in_program || instance<ProcessState>().may_become_another(call); }
+// A child of vfork() may become another program: the kernel reads what it is given, as for posix_spawn().
+bool may_become_another(const char* call, const char* file, Texts words, Texts environment = nullptr) {
+  if (!in_program) return true;
+  if (!instance<ProcessState>().may_become_another(call)) return false;
+  if (file != nullptr) touch_all(file);
+  touch_texts(words), touch_texts(environment), touch_stack();
+  return true;
+}
 
-int become(const char* file, Texts words) { return may_become_another("execv") ? execv(file, words) : -1; }
-int become_found(const char* file, Texts words) { return may_become_another("execvp") ? execvp(file, words) : -1; }
+int become(const char* file, Texts words) { return may_become_another("execv", file, words) ? execv(file, words) : -1; }
+
+int become_found(const char* file, Texts words) {
+  return may_become_another("execvp", file, words) ? execvp(file, words) : -1;
+}
 
 int become_with(const char* file, Texts words, Texts environment) {
-  return may_become_another("execve") ? execve(file, words, environment) : -1;
+  return may_become_another("execve", file, words, environment) ? execve(file, words, environment) : -1;
 }
 
 int become_found_with(const char* file, Texts words, Texts environment) {
-  return may_become_another("execvpe") ? execvpe(file, words, environment) : -1;
+  return may_become_another("execvpe", file, words, environment) ? execvpe(file, words, environment) : -1;
 }
 
 int become_opened(int file, Texts words, Texts environment) {
-  return may_become_another("fexecve") ? fexecve(file, words, environment) : -1;
+  return may_become_another("fexecve", nullptr, words, environment) ? fexecve(file, words, environment) : -1;
 }
 
 // Calls the function with the list as an array, in memory of the caller: a child of vfork() must not allocate.
 template <auto* function, char kind>  // 'l', 'p' and 'e' of execl(), execlp() and execle()
 int become_by_list(const char* file, const char* first, ...) {
-  if (!may_become_another(kind == 'p' ? "execlp" : kind == 'e' ? "execle" : "execl")) return -1;
   va_list list;
   va_start(list, first);
   size_t count = 1;
@@ -342,8 +351,10 @@ int become_by_list(const char* file, const char* first, ...) {
   words[0] = const_cast<char*>(first);
   va_start(list, first);
   for (size_t i = 1; i < count; ++i) words[i] = va_arg(list, char*);
-  [[maybe_unused]] const Texts environment = kind == 'e' ? va_arg(list, Texts) : nullptr;
+  const Texts environment = kind == 'e' ? va_arg(list, Texts) : nullptr;
   va_end(list);
+  if (!may_become_another(kind == 'p' ? "execlp" : kind == 'e' ? "execle" : "execl", file, words, environment))
+    return -1;
   if constexpr (kind == 'e') return function(file, words, environment);
   else return function(file, words);
 }
