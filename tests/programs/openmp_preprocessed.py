@@ -1,5 +1,6 @@
 """usage: openmp_preprocessed.py HIROBARUN HIROBACC FOLDER: what `hirobacc -E` writes is compiled, as a source or as a
-preprocessed one, and older atomic operations are performed where the memory is in both."""
+preprocessed one, and older atomic operations are performed where the memory is in both; so in a command with several
+files, one of which needs other headers of Hiroba."""
 
 import subprocess
 import sys
@@ -23,6 +24,14 @@ int main() {
 """
 
 
+WITHOUT_MPI = """
+#ifdef WITH_MPI
+#include <mpi.h>
+#endif
+int with_mpi(void) { return 0; }
+"""
+
+
 class Preprocessed(OpenMPTest):
     def check_language(self, suffix: str, preprocessed: str, *flags: str) -> None:
         FOLDER.mkdir(exist_ok=True, parents=True)
@@ -40,6 +49,13 @@ class Preprocessed(OpenMPTest):
 
     def test_of_cxx(self) -> None:
         self.check_language("cpp", "ii", "--cc", "g++", "-fopenmp-nodes")
+
+    def test_of_a_command_with_a_file_that_may_include_mpi(self) -> None:
+        FOLDER.mkdir(exist_ok=True, parents=True)
+        other = FOLDER / "without_mpi.c"
+        other.write_text(WITHOUT_MPI)
+        program = self.build("several", PROGRAM, "-fopenmp-nodes", str(other))
+        self.assertEqual(self.run_job("-n", "2", "--nodes", "2", "--threads", "1", program), (0, "5 2 7\n"))
 
 
 if __name__ == "__main__":

@@ -76,7 +76,7 @@ def compile_or_link(command: Command, installation: Installation) -> int:
         sync_calls = ["-include", f"{installation.headers}/sync_calls.h"]
         if command.has("-E"):
             sync_calls.append("-DHIROBA_PREPROCESSED")
-        command.given = [*sync_calls, *command.given]
+        command.given, command.words = [*sync_calls, *command.given], [*sync_calls, *command.words]
     plain = not command.show and is_plain(command, installation.headers)
     if plain and not command.links:
         become(command.cc, command.given)

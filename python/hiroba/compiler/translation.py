@@ -237,8 +237,8 @@ class Compilation:
 
     def words(self) -> list[str]:
         words = [word for word in self.command.words if word != "-pipe"]
-        if not self.command.show:
-            return [*words, *self.linked]
+        if not self.command.show:  # over nodes before libgomp, which makefiles name themselves
+            return [*self.linked, *words] if self.command.over_nodes else [*words, *self.linked]
         out, skip = ["-E"], False
         for word in words:
             if not skip and word not in ("-o", "-c", "-S", "-E", "-fsyntax-only") and not word.startswith("-M"):
