@@ -68,7 +68,7 @@ static double in_turn(int n, const double* w, const int* at) {
   double most = 0, temporary = 0, sum = 0;
   int flag, last = 0;
   for (int step = 0; step < 3; step++) {
-#pragma xmp loop on t[i] reduction(max:most)
+#pragma xmp loop on t[i] reduction(max : most)
     for (int i = 0; i < N; i++) most = fmax(most, a[i]);
 #pragma xmp loop on t[i]
     for (int i = 0; i < N; i++) {
@@ -87,7 +87,7 @@ static double in_turn(int n, const double* w, const int* at) {
   double part = 0;
 #pragma xmp loop on t[i]
   for (int i = 0; i < N; i++) part = part > a[i] ? part : a[i];
-#pragma xmp reduction(max:part)
+#pragma xmp reduction(max : part)
   double local = 0;
 #pragma xmp task on p[0]
   {
@@ -105,7 +105,7 @@ static int last_ones(double wanted, const char** why) {
 #pragma xmp loop on t[i]
   for (int i = 0; i < N; i++)
     if (a[i] == wanted) place = i; /* own nodes */
-#pragma xmp loop (i, j) on u[i][j]
+#pragma xmp loop(i, j) on u[i][j]
   for (int i = 0; i < N; i++)
     for (int j = 0; j < N; j++)
       if (m[i][j] == wanted) {
@@ -127,13 +127,44 @@ static double of_elements(double* p, double rows[N], double own[N], int bins[4])
   for (int i = 0; i < N; i++) *p += a[i]; /* own nodes */
 #pragma xmp loop on t[i]
   for (int i = 0; i < N; i++) {
-    bins[i % 4] += 1;  /* own nodes */
+    bins[i % 4] += 1; /* own nodes */
     own[N - 1 - i] += a[i];
   }
-#pragma xmp loop (i, j) on u[i][j]
+#pragma xmp loop(i, j) on u[i][j]
   for (int i = 0; i < N; i++)
     for (int j = 0; j < N; j++) rows[i] += m[i][j]; /* own nodes */
   return *p + rows[3] + own[3] + bins[1];
+}
+
+static double through_pointers(void) {
+  double sum = 0, largest = 0, two[2] = {0}, inner = 0, never = 0, anew = 0, later = 0;
+  struct best of = {0, 0};
+  double *to_sum = &sum, *to_largest = &largest, *r = two, *s = &of.v, *unused = &never, *set = &anew,
+         *combined = &later;
+#pragma xmp loop on t[i]
+  for (int i = 0; i < N; i++) *to_sum += a[i]; /* own nodes */
+#pragma xmp loop on t[i]
+  for (int i = 0; i < N; i++)
+    if (*to_largest < a[i]) *to_largest = a[i]; /* own nodes */
+#pragma xmp loop on t[i]
+  for (int i = 0; i < N; i++) {
+    double* inside = &inner;
+    *inside += a[i]; /* own nodes */
+    *s += a[i];      /* own nodes */
+    r[1] *= a[i];    /* own nodes */
+  }
+#pragma xmp loop on t[i]
+  for (int i = 0; i < N; i++) {
+    double one = a[i], *of_one = &one, *at = &a[i];
+    *of_one += 1;
+    *at += one;
+    *unused += a[i];
+    *set = 0;
+    *set += a[i];
+    *combined += a[i] + *set;
+  }
+#pragma xmp reduction(+ : later)
+  return sum + largest + two[1] + inner + of.v + anew + later;
 }
 
 int main(void) {
@@ -145,5 +176,5 @@ int main(void) {
   while_it_changes();
   const char* why = "";
   printf("%d %s %g\n", last_ones(3, &why), why, of_elements(two, rows, own, four));
-  printf("%g %g\n", of_the_file + member(), two[0] + bins[3] + in_turn(1, two, at));
+  printf("%g %g\n", of_the_file + member(), two[0] + bins[3] + in_turn(1, two, at) + through_pointers());
 }
