@@ -198,6 +198,14 @@ class Endings(Jobs):
             "assert hiroba.allreduce(1) == 2\n"
         )
 
+    def test_second_program_of_a_script(self) -> None:
+        """It saw the memory of the first one, and waited in its own barriers for the counts of that."""
+        program = f"{sys.executable} -B -c 'import hiroba; hiroba.barrier(); print(hiroba.zeros(9).sum())'"
+        command = [str(bin_folder / "hirobarun"), "-n", "2", "sh", "-c", f"{program} && {program}"]
+        job = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+        self.assertEqual((job.returncode, job.stdout), (1, "0.0\n" * 2), job.stderr)
+        self.assertRegex(job.stderr, r"rank \d, which process \d+ was, and has ended: a job is one program")
+
     def test_arrays_that_have_become_private(self) -> None:
         private = r".* has no attribute '{}'; this {} is in the private memory .*`A = A \+ 1` makes such an array"
         self.fails("rebinds", r"rank \d: endings\.py:\d+: AttributeError: " + private.format("local", "ndarray"))
