@@ -49,9 +49,9 @@ def open_standard_streams() -> None:
             os.open(os.devnull, mode)
             os.set_inheritable(number, True)
     if sys.stdout is None:
-        sys.stdout = open(1, "w")
+        sys.stdout = os.fdopen(1, "w")
     if sys.stderr is None:
-        sys.stderr = open(2, "w")
+        sys.stderr = os.fdopen(2, "w")
 
 
 def main(arguments: list[str], installation: Installation) -> int:
