@@ -11,6 +11,7 @@ NumPy and starts none. It imports only what is built in, because the interpreter
 from __future__ import annotations
 
 import _thread
+import os
 import sys
 
 TYPE_CHECKING = False
@@ -40,6 +41,7 @@ OTHER_NAMES = dict.fromkeys(("from_file", "open", "memmap"), "hiroba.load(path)"
 OTHER = ("commands", "compiler", "devices", "notebook", "own_files", "preload", "report")
 
 starting = _thread.RLock()
+imported_in = os.getpid()
 
 
 if not TYPE_CHECKING:  # for which names that are not there are errors
@@ -57,6 +59,9 @@ def start() -> None:
     """Starts the job, and takes the names of the modules over. Threads that use a first name at once wait for one."""
     import importlib
 
+    from hiroba import preload
+
+    preload.refuse_child(imported_in)
     with starting:
         names: list[str] = []
         for module in MODULES:

@@ -45,6 +45,16 @@ def at_import() -> None:
     execute_again()
 
 
+def refuse_child(imported_in: int) -> None:
+    """A child that the program has forked before it used hiroba has the environment of the rank, and would take its
+    place."""
+    if os.getpid() != imported_in and "HIROBA_JOB" in os.environ and OF_RANK not in os.environ:
+        raise ImportError(
+            f"process {os.getpid()}, a child that process {imported_in} has made by fork, is no rank and cannot use "
+            "hiroba; use it in the rank itself, and before the fork, where hiroba.rank suffices"
+        )
+
+
 def why_not() -> str | None:
     """Why the interpreter cannot be executed again."""
     words = sys.orig_argv

@@ -4,12 +4,15 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iostream>
 #include <set>
 
 #include "base/job.hpp"
+#include "base/limits.hpp"
 #include "base/tables/launchers.hpp"
 #include "base/tables/options.hpp"
 #include "base/tables/wires.hpp"
@@ -321,7 +324,9 @@ std::optional<int> parse_command_line(int argc, char** argv, Launch& out) {
     std::reverse(ours.begin(), ours.end());  // CLI11 takes the words from the back
     app.parse(ours);
   } catch (const CLI::Success& asked) {  // --help, --version
-    return app.exit(asked);
+    const int status = app.exit(asked);
+    if (std::cout.flush() && std::fflush(stdout) == 0) return status;
+    return refuse(Status::error("cannot write to standard output (%s)", explain_error(errno).c_str()), 1);
   } catch (const CLI::ParseError& wrong) {
     return refuse(Status::error("%s", wrong.what()), usage_error);
   }

@@ -168,6 +168,24 @@ Status with_limit(const MemoryParts& p, const Options& options, Status status) {
       text, layout.nranks, layout.nranks == 1 ? "" : "s", show_bytes(least).c_str());
 }
 
+// A rank is one process. One that it has forked before its start has its environment, too, and so has a second program
+// of a script: that would see the memory and the counts of the first one.
+Status claim(RankBoard& self, int rank) {
+  const int32_t mine = getpid();
+  int32_t other = 0;
+  if (self.pid.compare_exchange_strong(other, mine) || other == mine) return {};
+  if (self.phase == Phase::finished)
+    return Status::error(
+        "process %d cannot start as rank %d, which process %d was, and has ended: a job is one program; start each by "
+        "a "
+        "hirobarun of its own",
+        mine, rank, other);
+  return Status::error(
+      "process %d cannot start as rank %d, which process %d is: of a process and those that it forks one can be the "
+      "rank; start first, and fork then, and do not call Hiroba in the other",
+      mine, rank, other);
+}
+
 Status join(MemoryParts& p, const Options& options, const std::function<Status(Transport&, const Job&)>& listen) {
   const KeptSignals kept;
   HIROBA_TRY(make_transport(options, p.job, p.transport));
@@ -193,7 +211,7 @@ Status join(MemoryParts& p, const Options& options, const std::function<Status(T
   for (const int fd : job.node_fds)
     if (fd >= 0) HIROBA_TRY(size_file(fd, p.rank_memory.end(), "the node's memory file"));
   RankBoard& self = p.board->rank(job.rank);
-  self.pid = getpid();
+  HIROBA_TRY(claim(self, job.rank));
   self.domain = 1 + numa_domain_of(cpus_of_rank());
   self.start(phrases().end);
   Transport::Config config;

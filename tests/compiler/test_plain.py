@@ -216,6 +216,16 @@ class Endings(CompilerTest):
             self.assertEqual(status in (0, 1), True, said)
         self.assertEqual(self.ended(f"{HIROBACC} -E big.c > /dev/full")[0], 1)
 
+    def test_output_that_is_closed_or_full(self) -> None:
+        """To compile needs no standard output; what is written there is an error, said once."""
+        self.big()
+        for closed in (">&-", ">&- <&-", "2>&- >&- <&-", "2>&-"):
+            self.assertEqual(self.ended(f"{HIROBACC} -c big.c {closed}"), (0, ""))
+        for words in ("--show big.c", "--help"):
+            for place, why in (("&-", "Bad file descriptor"), ("/dev/full", "No space left on device")):
+                said = (1, f"hirobacc: error: output: {why}\n")
+                self.assertEqual(self.ended(f"{HIROBACC} {words} >{place}"), said)
+
     def test_interrupt(self) -> None:
         self.big()
         temporary = self.folder / "tmp"

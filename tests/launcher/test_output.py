@@ -112,6 +112,10 @@ class Readers(LauncherTest):
         self.assertEqual(result.returncode, 1)
         self.assert_one_message(result, "standard output", "No space left")
         with pathlib.Path("/dev/full").open("w") as full:
+            result = self.launch("--help", stdout=full)
+        self.assertEqual(result.returncode, 1)
+        self.assert_one_message(result, "standard output", "No space left")
+        with pathlib.Path("/dev/full").open("w") as full:
             result = self.launch("-n", 1, "true", stdout=full)
         self.assertEqual(result.returncode, 0)
 

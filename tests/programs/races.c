@@ -63,6 +63,10 @@ static void two_locks(void) {
   sms_unlock(rank);
 }
 
+static void two_locks_often(void) { /* told in a second, not after comparing each turn with each */
+  for (int i = 0; i < 20000; ++i) two_locks();
+}
+
 static void copy(void) {
   char own[64] = "copied";
   if (rank == 0) memcpy(text + 100, own, 32);
@@ -256,6 +260,7 @@ static const struct {
              {"all_write", all_write},
              {"forgotten_lock", forgotten_lock},
              {"two_locks", two_locks},
+             {"two_locks_often", two_locks_often},
              {"copy", copy},
              {"later", later},
              {"freed_while_read", freed_while_read},

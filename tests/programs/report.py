@@ -464,6 +464,10 @@ class Files(Reports):
             return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
         self.assertEqual(compare(fast, fast).returncode, 0)
+        words = f"{HIROBA} compare {fast} {fast} >/dev/full"
+        full = subprocess.run(["sh", "-c", words], capture_output=True, text=True, timeout=300, check=False)
+        said = "hiroba: cannot write the output (No space left on device)\n"
+        self.assertEqual((full.returncode, full.stderr), (1, said))
         slower = compare(fast, slow)
         self.assertEqual(slower.returncode, 1, slower.stdout)
         self.assertRegex(slower.stdout, r"^The second run took [0-9.]+ s instead of [0-9.]+, [0-9.]+ % slower; most")

@@ -183,6 +183,29 @@ class Endings(Jobs):
             "assert hiroba.allreduce(2) == 4\n"
         )
 
+    def test_first_use_in_a_child(self) -> None:
+        """It has the environment of the rank, and took its place: the job hung at its end."""
+        self.runs_well(
+            "import hiroba, os\n"
+            "child = os.fork()\n"
+            "if child == 0:\n"
+            "    try:\n"
+            "        hiroba.barrier()\n"
+            "    except ImportError as error:\n"
+            "        os._exit(7 if 'made by fork, is no rank' in str(error) else 8)\n"
+            "    os._exit(9)\n"
+            "assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7\n"
+            "assert hiroba.allreduce(1) == 2\n"
+        )
+
+    def test_second_program_of_a_script(self) -> None:
+        """It saw the memory of the first one, and waited in its own barriers for the counts of that."""
+        program = f"{sys.executable} -B -c 'import hiroba; hiroba.barrier(); print(hiroba.zeros(9).sum())'"
+        command = [str(bin_folder / "hirobarun"), "-n", "2", "sh", "-c", f"{program} && {program}"]
+        job = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+        self.assertEqual((job.returncode, job.stdout), (1, "0.0\n" * 2), job.stderr)
+        self.assertRegex(job.stderr, r"rank \d, which process \d+ was, and has ended: a job is one program")
+
     def test_arrays_that_have_become_private(self) -> None:
         private = r".* has no attribute '{}'; this {} is in the private memory .*`A = A \+ 1` makes such an array"
         self.fails("rebinds", r"rank \d: endings\.py:\d+: AttributeError: " + private.format("local", "ndarray"))

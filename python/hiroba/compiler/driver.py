@@ -39,7 +39,23 @@ class Installation:
         self.headers, self.libraries, self.command = headers, libraries, command
 
 
+def open_standard_streams() -> None:
+    """Opens those that the caller has closed, lest another file gets their number. Writing to this output is an error,
+    as to one that is closed."""
+    for number, mode in ((0, os.O_RDONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, mode)
+            os.set_inheritable(number, True)
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(1, "w")
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(2, "w")
+
+
 def main(arguments: list[str], installation: Installation) -> int:
+    open_standard_streams()
     try:
         if arguments and os.path.realpath(find_program(arguments[0]) or "") == installation.command:
             arguments = arguments[1:]  # hirobacc is CMake's launcher, and its compiler, too
@@ -59,6 +75,8 @@ def main(arguments: list[str], installation: Installation) -> int:
         die_of(signals.SIGPIPE)
     except OSError as error:
         print(f"hirobacc: error: {error.filename or 'output'}: {error.strerror}", file=sys.stderr)
+        if not error.filename:  # or the interpreter would say it again at its end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     return 1
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -67,11 +68,17 @@ def main(words: list[str]) -> int:
     try:
         if wish.command == "compare":
             text, slower = compare.compare(Report.read(wish.before), Report.read(wish.after), wish.limit / 100)
-            print("\n".join(map(printable, text.split("\n"))))
+            print("\n".join(map(printable, text.split("\n"))), flush=True)
             return 1 if slower else 0
         make(wish.data, wish.page)
         if wish.command == "finish" and wish.page != wish.data:
             wish.data.unlink()
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        print(f"hiroba: cannot write the output ({error.strerror})", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the interpreter would say it again at its end
+        return 1
     # Data may lack something, have it of another type, or beyond what numbers of floating point can be.
     except (ReportError, LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError) as error:
         files = f"{wish.before} or {wish.after}" if wish.command == "compare" else wish.data

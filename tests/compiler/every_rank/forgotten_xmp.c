@@ -39,6 +39,14 @@ static double forgotten(int n) {
   }
   if (n > 3)
     for (i = 0; i < N; i++) printf("%g\n", a[i]); /* not divided */
+  for (i = 0; i < N; i++) /* not divided */
+    if (i > 3) a[i] = 2;
+  for (i = 0; i < N; i++) { /* not divided */
+    if (i == 0 || i == N - 1) continue;
+    b[i] = 2;
+  }
+  for (i = N - 1; i >= 0; i--) /* not divided */
+    if (i % 4 != 0 && !(i == 5)) a[i] = 3;
   return sum;
 }
 
@@ -65,6 +73,12 @@ static double meant(int n, int lo, int hi) {
   for (int i = 0; i < 2; i++) a[i] = 1;
   for (int i = 0; i < N; i++)
     if (i >= lo && i < hi) a[i] = 1;
+  for (int i = 0; i < N; i++)
+    if (i < N / 2) a[i] = 1;
+  for (int i = 0; i < N; i++)
+    if (i % 2) a[i] = 1;
+  for (int i = 0; i < N; i++)
+    if (i / 16 == 2) a[i] = 1;
   for (int i = 0; i < N; i++) {
     if (i < lo) continue;
     if (i < hi) b[i] = 1;

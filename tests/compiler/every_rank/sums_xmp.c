@@ -136,6 +136,37 @@ static double of_elements(double* p, double rows[N], double own[N], int bins[4])
   return *p + rows[3] + own[3] + bins[1];
 }
 
+static double through_pointers(void) {
+  double sum = 0, largest = 0, two[2] = {0}, inner = 0, never = 0, anew = 0, later = 0;
+  struct best of = {0, 0};
+  double *to_sum = &sum, *to_largest = &largest, *r = two, *s = &of.v, *unused = &never, *set = &anew,
+         *combined = &later;
+#pragma xmp loop on t[i]
+  for (int i = 0; i < N; i++) *to_sum += a[i]; /* own nodes */
+#pragma xmp loop on t[i]
+  for (int i = 0; i < N; i++)
+    if (*to_largest < a[i]) *to_largest = a[i]; /* own nodes */
+#pragma xmp loop on t[i]
+  for (int i = 0; i < N; i++) {
+    double* inside = &inner;
+    *inside += a[i]; /* own nodes */
+    *s += a[i];      /* own nodes */
+    r[1] *= a[i];    /* own nodes */
+  }
+#pragma xmp loop on t[i]
+  for (int i = 0; i < N; i++) {
+    double one = a[i], *of_one = &one, *at = &a[i];
+    *of_one += 1;
+    *at += one;
+    *unused += a[i];
+    *set = 0;
+    *set += a[i];
+    *combined += a[i] + *set;
+  }
+#pragma xmp reduction(+:later)
+  return sum + largest + two[1] + inner + of.v + anew + later;
+}
+
 int main(void) {
   double two[2] = {0}, bins[10] = {0}, rows[N] = {0}, own[N] = {0};
   int at[1] = {0}, four[4] = {0};
@@ -145,5 +176,5 @@ int main(void) {
   while_it_changes();
   const char* why = "";
   printf("%d %s %g\n", last_ones(3, &why), why, of_elements(two, rows, own, four));
-  printf("%g %g\n", of_the_file + member(), two[0] + bins[3] + in_turn(1, two, at));
+  printf("%g %g\n", of_the_file + member(), two[0] + bins[3] + in_turn(1, two, at) + through_pointers());
 }

@@ -3,11 +3,12 @@ elements that others have. Loops with bounds of the run, such as those of a node
 
 from __future__ import annotations
 
+import operator
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ..core.combined import guards_of, squeezed
+from ..core.combined import Guard, guards_of, squeezed
 from ..core.counted import Counted, identifiers, read_for
 from ..core.every_rank import OPTION
 from ..core.shared import Anchor
@@ -17,6 +18,14 @@ from .subscripts import index_of, is_moved
 
 if TYPE_CHECKING:
     from .part import Xmp
+
+SAMPLES = 64  # indices of a loop for which a condition is looked at
+OPERATORS = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
+    "&&": lambda a, b: bool(a) and bool(b), "||": lambda a, b: bool(a) or bool(b),
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "&": operator.and_,
+    "%": lambda a, b: a - b * int(a / b) if b else 0,
+}  # fmt: skip
 
 
 @dataclass
@@ -65,13 +74,43 @@ def note(xmp: Xmp, node: Node, loops: dict[int, Whole]) -> None:
     if is_moved(xmp, node) or is_unevaluated(node) or xmp.is_inside("task", node.start_byte):
         return
     name = whole.counted.name
-    if any(name in identifiers(guard.condition) and not guard.is_loop for guard in guards_of(node, whole.node)):
+    if any(may_choose_own(xmp, whole, guard) for guard in guards_of(node, whole.node)):
         return
     axis = array.axes[depth]
     if goes_through(xmp, whole, array, axis) and not is_of_one_node(xmp, array):
         whole.array = whole.array or array
         offset = squeezed_offset(array.offsets[depth])
         whole.axes.setdefault(axis, f"{name}{offset}")
+
+
+def may_choose_own(xmp: Xmp, whole: Whole, guard: Guard) -> bool:
+    """Returns true if a condition on the variable of a loop may choose the elements that a node has: what it compares
+    with is not known before the run, or it chooses no more than half of the indices, as of two nodes."""
+    counted, here = whole.counted, Anchor(whole.node, whole.node.start_byte)
+    if guard.is_loop or counted.name not in identifiers(guard.condition):
+        return False
+    ends = [xmp.known(text_of(bound), here) for bound in (counted.first, counted.bound)]
+    if ends[0] is None or ends[1] is None:
+        return True
+    low, past = sorted((ends[0], ends[1] + counted.past))
+    some = range(low, past, max(1, (past - low) // SAMPLES) | 1)
+    values = [value_at(xmp, guard.condition, counted.name, index, here) for index in some]
+    return any(v is None for v in values) or 2 * sum(bool(v) == guard.value for v in values) <= len(values)
+
+
+def value_at(xmp: Xmp, node: Node, name: str, index: int, here: Anchor) -> int | None:
+    """Returns the value of a condition for an index, if all else in it is known."""
+    node = bare(node)
+    if node.type == "identifier" and text_of(node) == name:
+        return index
+    if node.type == "unary_expression" and text_of(node.child_by_field_name("operator")) == "!":
+        value = value_at(xmp, node.named_children[-1], name, index, here)
+        return None if value is None else int(not value)
+    operate = OPERATORS.get(text_of(node.child_by_field_name("operator"))) if node.type == "binary_expression" else None
+    if operate is None:
+        return xmp.known(text_of(node), here) if name not in identifiers(node) else None
+    a, b = (value_at(xmp, n, name, index, here) for n in (node.named_children[0], node.named_children[-1]))
+    return None if a is None or b is None else int(operate(a, b))
 
 
 def squeezed_offset(offset: str) -> str:

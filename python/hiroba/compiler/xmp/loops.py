@@ -15,6 +15,7 @@ from .breaks import lower_breaks, may_break
 from .collectives import Reduced, join_locations, reduced
 from .margins import NAMES, Widening, widening
 from .part import Xmp
+from .pointed_sums import SharedOut
 from .references import count
 from .subscripts import Shared, check_subscripts
 from .sums import warn_of_sums
@@ -89,7 +90,8 @@ class Lowered:
         check_subscripts(xmp, self.template, statement, self.loops)
         divided = {s.counted.name for s in self.loops if self.template.formats[s.axis] != "*"}
         if divided:
-            warn_of_sums(xmp, statement, self.loops, divided)
+            told = warn_of_sums(xmp, statement, self.loops, divided)
+            xmp.shared_out.append(SharedOut(statement, frozenset(divided), frozenset(told)))
         pieces = self.widening.begin(len(self.loops), self.piece) if self.widening is not None else ""
         if not may_break(xmp, self.directive, self.loops, any(r.is_located for r in self.reductions), bool(pieces)):
             return

@@ -15,6 +15,7 @@ from .arrays import Arrays
 from .coarrays import Coarrays
 from .forgotten import warn_of_forgotten
 from .parts import declare_all, explain
+from .pointed_sums import SharedOut, warn_of_pointed_sums
 from .references import CHAIN
 from .sections import Brackets, Codimensions, lift
 from .templates import nodes_of
@@ -31,6 +32,7 @@ class Xmp(XmpWords):
         self.aligned = AlignedArrays(self)
         self.taken: set[int] = set()  # nodes that a directive has replaced
         self.divided: set[int] = set()  # loops whose iterations nodes share
+        self.shared_out: list[SharedOut] = []  # directives loop with these
 
     def find(self) -> None:
         self.brackets = lift(self.source, self.found.text)
@@ -110,6 +112,7 @@ class Xmp(XmpWords):
     def check(self) -> None:
         if self.is_included:
             warn_of_forgotten(self)
+            warn_of_pointed_sums(self)
 
 
 def place_in(line: str) -> tuple[str, int, int]:

@@ -27,11 +27,13 @@ LAST = ("which of the values that iterations set is meant? reduction(max:{name})
         "reduction(min:{name}) the smallest, if the first value does not exceed it")  # fmt: skip
 
 
-def warn_of_sums(xmp: Xmp, statement: Node, loops: list[Shared], divided: set[str]) -> None:
-    """`divided`: the variables of loops of which nodes have different iterations, at least one."""
+def warn_of_sums(xmp: Xmp, statement: Node, loops: list[Shared], divided: set[str]) -> set[int]:
+    """`divided`: the variables of loops of which nodes have different iterations, at least one. Returns the places of
+    warnings."""
+    places: set[int] = set()
     function = enclosing(statement, "function_definition")
     if function is None or xmp.is_inside("task", statement.start_byte):
-        return
+        return places
     variables = {each.counted.name for each in loops}
     told = set(variables)
     for node in walk(statement):
@@ -40,7 +42,9 @@ def warn_of_sums(xmp: Xmp, statement: Node, loops: list[Shared], divided: set[st
         if change is None or not name or name in told:
             continue
         root = root_of(pointed(change[0]))
-        if not is_own(xmp, root, statement) or is_of_iteration(change[0], divided) or is_combined(xmp, root):
+        if not is_own(xmp, root, statement) or is_of_iteration(change[0], divided):
+            continue
+        if is_combined(xmp, xmp.declared.denoted(root)):
             continue
         told.add(name)
         first = next(use for use in in_order(statement) if text_of(use) == text_of(root))
@@ -52,12 +56,17 @@ def warn_of_sums(xmp: Xmp, statement: Node, loops: list[Shared], divided: set[st
             continue
         if any(counts_own(xmp, each) for each in found.changes):
             continue
-        if is_read_after(xmp, function, statement, root):
+        if is_read_after(xmp, function, statement, xmp.declared.denoted(root), xmp.declared.type_of(root)):
             told.update(found.locations)
             at = found.changes[0].start_byte
-            text = f"each node gets a `{name}` of its own iterations only"
+            places.add(at)
             remedy = LAST.format(name=name) if is_last else remedy_of(xmp, name, root, found)
-            xmp.source.complain(OPTION, at, text, remedy, "warning")
+            say(xmp, at, name, remedy)
+    return places
+
+
+def say(xmp: Xmp, at: int, name: str, remedy: str) -> None:
+    xmp.source.complain(OPTION, at, f"each node gets a `{name}` of its own iterations only", remedy, "warning")
 
 
 def counts_own(xmp: Xmp, change: Node) -> bool:
@@ -146,18 +155,19 @@ def is_own(xmp: Xmp, root: Node, statement: Node) -> bool:
     return outside and xmp.aligned.of_node(root) is None and xmp.rewriter.resolve(root) is None
 
 
-def is_combined(xmp: Xmp, root: Node) -> bool:
+def is_combined(xmp: Xmp, denoted: Declaration | None) -> bool:
     """Returns true if a directive, or a call, combines or moves the values that nodes have in a variable."""
-    word = re.compile(rf"\b{text_of(root)}\b")
+    if denoted is None:
+        return False
+    word = re.compile(rf"\b{denoted.name}\b")
     for directive in xmp.directives:
         if directive.name in DECLARING or (directive.name == "loop" and "reduction" not in directive.words):
             continue
         below = xmp.statements.below(directive.end) if directive.name in ("gmove", "array") else None
         if word.search(NODES_OF.sub("", directive.words)) or (below is not None and word.search(text_of(below))):
             return True
-    denoted = xmp.declared.denoted(root)
     for at, use in xmp.unit.scopes.uses():
-        if denoted is not None and use.entity is denoted.entity:
+        if use.entity is denoted.entity:
             node = xmp.unit.root.descendant_for_byte_range(at, at)
             call = enclosing(node, "call_expression") if node is not None else None
             if call is not None and COMBINING.fullmatch(text_of(call.child_by_field_name("function"))):
@@ -165,12 +175,11 @@ def is_combined(xmp: Xmp, root: Node) -> bool:
     return False
 
 
-def is_read_after(xmp: Xmp, function: Node, statement: Node, root: Node) -> bool:
+def is_read_after(xmp: Xmp, function: Node, statement: Node, denoted: Declaration | None, kind: Type | None) -> bool:
     """Returns true if the value of a variable after a loop is used, in place of being set anew."""
-    denoted, name = xmp.declared.denoted(root), text_of(root)
     if denoted is None:
         return False
-    uses = [use for use in in_order(function) if text_of(use) == name]
+    uses = [use for use in in_order(function) if text_of(use) == denoted.name]
     begin = statement.end_byte
     around = statement.parent
     while around is not None and around.id != function.id:
@@ -188,7 +197,6 @@ def is_read_after(xmp: Xmp, function: Node, statement: Node, root: Node) -> bool
     later = next((use for use in uses if use.start_byte >= begin), None)
     if later is not None:
         return not is_set(whole(later))
-    kind = xmp.declared.type_of(root)
     if denoted.entity.block:  # a parameter of an array or a pointer shows the caller's memory
         top = xmp.declared.top_of(denoted)
         is_pointer = kind is not None and kind.derived[:1] == (POINTER,)
