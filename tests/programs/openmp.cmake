@@ -7,6 +7,7 @@ set(openmp_programs "openmp:openmp.c:cc" "openmp_constructs:openmp_constructs.c:
   "openmp_cancellation:openmp_cancellation.c:cc"
   "openmp_streams:openmp_streams.cpp:g++" "openmp_regions:openmp_regions.c:cc" "openmp_tasks:openmp_tasks.cpp:g++"
   "openmp_task_settings:openmp_task_settings.cpp:g++" "openmp_waits:openmp_waits.c:cc"
+  "openmp_flushes:openmp_flushes.c:cc"
   "openmp_cxx:openmp_cxx.cpp:g++" "openmp_posix:openmp_posix.c:cc"
   "openmp_pthreads:openmp_pthreads.c:cc" "openmp_system:openmp_system.c:cc" "openmp_cxx20:openmp_cxx20.cpp:g++"
   "openmp_large:openmp_large.c:cc:-mcmodel=medium")
@@ -75,6 +76,12 @@ foreach(nodes 1 2)
   hiroba_run_test(${test} 2 ${nodes} ${CMAKE_BINARY_DIR}/tests/programs/openmp_waits MATCH "^ok$")
   set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT "OMP_NUM_THREADS=1")
 endforeach()
+foreach(transport shm ucx mpi)
+  set(test programs.openmp_flushes.${transport})
+  hiroba_run_test(${test} 2 2 ${CMAKE_BINARY_DIR}/tests/programs/openmp_flushes MATCH "^ok$")
+  with(${test} TIMEOUT=30 TRANSPORT=${transport})
+  set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT "OMP_NUM_THREADS=1")
+endforeach()
 # What programs use of the libraries of C and C++, and of POSIX.
 foreach(line "one_node 2 1 2" "two_nodes 2 2 1" "three_nodes 3 3 2" "ucx 2 2 1 TRANSPORT=ucx" "mpi 3 2 1 TRANSPORT=mpi")
   separate_arguments(words UNIX_COMMAND ${line})
@@ -103,7 +110,7 @@ foreach(line "openmp_posix" "openmp_units" "openmp_system without_timers" "openm
 endforeach()
 # Without hirobarun they are OpenMP programs.
 foreach(line "openmp word" "openmp_constructs" "openmp_cancellation" "openmp_streams" "openmp_fortran"
-    "openmp_tasks 7" "openmp_task_settings" "openmp_waits" "openmp_cxx" "openmp_posix"
+    "openmp_tasks 7" "openmp_task_settings" "openmp_waits" "openmp_flushes" "openmp_cxx" "openmp_posix"
     "openmp_pthreads" "openmp_units" "openmp_system" "openmp_cxx20" "openmp_values" "openmp_large")
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words program)

@@ -117,9 +117,13 @@ extern "C" void hiroba_openmp_flush_all();
 extern "C" __attribute__((visibility("hidden"), used)) void hiroba_openmp_flush() {
   if (!process_started()) return;
   const InRuntime runtime;
-  Consistency& consistency = process_memory("flush").consistency();
+  Memory& memory = process_memory("flush");
+  Consistency& consistency = memory.consistency();
   consistency.release_to(0);
   consistency.acquire_from(0);
+  // Rank 0 sends no message here. Where it waits by flushes, it answers those of the others meanwhile: its progress
+  // thread, which looks only now and then while the program computes, may answer milliseconds later.
+  if (memory.job().rank == 0) memory.collective().world().transport->progress();
   static const char all = 0;  // flushes are changes of one word, and looks at it
   consistency.note_word(Consistency::Word::changes, &all);
   consistency.note_word(Consistency::Word::has_looked, &all);
