@@ -176,9 +176,8 @@ Status claim(RankBoard& self, int rank) {
   if (self.pid.compare_exchange_strong(other, mine) || other == mine) return {};
   if (self.phase == Phase::finished)
     return Status::error(
-        "process %d cannot start as rank %d, which process %d was, and has ended: a job is one program; start each by "
-        "a "
-        "hirobarun of its own",
+        "process %d cannot start as rank %d, which process %d was, and has ended: a job is one program; start each one "
+        "by a hirobarun of its own",
         mine, rank, other);
   return Status::error(
       "process %d cannot start as rank %d, which process %d is: of a process and those that it forks one can be the "

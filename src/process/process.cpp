@@ -15,11 +15,11 @@
 #include "base/debugger.hpp"
 #include "base/ending.hpp"
 #include "base/log.hpp"
+#include "base/machine/turns.hpp"
 #include "base/secure.hpp"
 #include "base/tables/launchers.hpp"
 #include "base/tables/phrases.hpp"
 #include "base/thread.hpp"
-#include "base/machine/turns.hpp"
 
 namespace hiroba {
 

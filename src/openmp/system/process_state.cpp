@@ -168,8 +168,8 @@ void name_in_message(const char* library) {
   static std::string message;
   message = format(
       ", and may be in another rank alone: functions and variables of %s, which main has opened by dlopen() (link it "
-      "by "
-      "hirobacc -fopenmp-nodes -fPIC -shared, then all ranks open it), what libraries allocate, and threads that the "
+      "by hirobacc -fopenmp-nodes -fPIC -shared, then all ranks open it), what libraries allocate, and threads that "
+      "the "
       "program starts by itself, or mmap() with MAP_STACK",
       library);
   phrases().stray = message.c_str();
