@@ -19,7 +19,6 @@
 #include "base/tables/launchers.hpp"
 #include "base/tables/phrases.hpp"
 #include "base/thread.hpp"
-#include "base/machine/turns.hpp"
 
 namespace hiroba {
 
@@ -112,7 +111,6 @@ void start_process(const char* call, std::span<Model* const> models) {
   if (p.ended) end_job(1, "%s after %s; a job starts once", call, phrases().end);
   require(refuse_more_rights());
   introduce();
-  take_short_turns();
   Options options;
   require(Options::from_environment(options));
   p.models = models;
