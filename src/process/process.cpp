@@ -112,7 +112,6 @@ void start_process(const char* call, std::span<Model* const> models) {
   if (p.ended) end_job(1, "%s after %s; a job starts once", call, phrases().end);
   require(refuse_more_rights());
   introduce();
-  take_short_turns();
   Options options;
   require(Options::from_environment(options));
   p.models = models;

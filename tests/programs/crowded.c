@@ -1,29 +1,12 @@
 // Sums of one number over all ranks, again and again: ranks wait for each other all the time. crowded.py runs it beside
-// processes that compute. With `turns` each rank prints the length of its turns in nanoseconds; 0: the kernel's.
+// processes that compute.
 #include <hiroba/collective.h>
 #include <sms.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-static void print_turns(void) {
-  struct {  // sched_attr of the kernel
-    uint32_t size, policy;
-    uint64_t flags;
-    int32_t nice;
-    uint32_t priority;
-    uint64_t runtime, deadline, period;
-  } has = {0};
-  syscall(SYS_sched_getattr, 0, &has, sizeof has, 0);
-  printf("%llu\n", (unsigned long long)has.runtime);
-}
 
 int main(int argc, char** argv) {
   sms_startup(&argc, &argv);
-  if (strcmp(argv[1], "turns") == 0) print_turns();
   const int times = atoi(argv[1]);
   for (int i = 0; i < times; ++i) {
     const double mine = i + sms_rank;
