@@ -15,7 +15,6 @@
 #include "base/debugger.hpp"
 #include "base/ending.hpp"
 #include "base/log.hpp"
-#include "base/machine/turns.hpp"
 #include "base/secure.hpp"
 #include "base/tables/launchers.hpp"
 #include "base/tables/phrases.hpp"
