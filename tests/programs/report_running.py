@@ -111,7 +111,7 @@ class Traces(Reports):
         folder = self.folder / "run.otf2"
         words = [str(HIROBARUN), "-n", "2", "--nodes", "2", "--report", str(folder), str(CASES), "missing_preload"]
         done = subprocess.run(
-            words, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=1200, check=False
+            words, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=300, check=False
         )
         if found.returncode != 0:
             self.assertEqual(done.returncode, 1)
@@ -127,7 +127,7 @@ class Traces(Reports):
         )
         read = subprocess.run(
             ["/usr/bin/python3", "-c", count, str(folder / "traces.otf2")],
-            capture_output=True, text=True, timeout=1200, check=False,
+            capture_output=True, text=True, timeout=300, check=False,
         )  # fmt: skip
         self.assertEqual(read.returncode, 0, read.stderr)
         lines = read.stdout.splitlines()
@@ -182,7 +182,7 @@ class OpenMPPrograms(Reports):
         program = self.folder / "program"
         words = [str(BUILD / "bin" / "hirobacc"), "--cc", compiler, "-g", "-O2", "-fopenmp-nodes"]
         words += [str(Path(__file__).parent / source), "-o", str(program)]
-        subprocess.run(words, check=True, timeout=1200, cwd=self.folder)
+        subprocess.run(words, check=True, timeout=300, cwd=self.folder)
         return str(program)
 
 
@@ -314,7 +314,7 @@ class Top(Reports):
 
     def top(self, *words: object) -> subprocess.CompletedProcess[str]:
         command = [str(HIROBA), "top", *map(str, words)]
-        return subprocess.run(command, capture_output=True, text=True, timeout=1200, check=False)
+        return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
     @three_attempts
     def test_pictures(self) -> None:
