@@ -50,7 +50,7 @@ TEST(GompFunctions, HaveEachRowRead) {
   }
 }
 
-// What libgomp has got since GCC 12, by the version of its map.
+// Looks at functions that libgomp has got since GCC 12, which is what this machine may have.
 TEST(GompFunctions, OfNewerCompilersAreKnownOrRefused) {
   for (const auto* const name : {"omp_in_explicit_task", "omp_in_explicit_task_", "omp_get_mapped_ptr",
                                  "omp_target_is_accessible", "omp_target_memset", "omp_get_uid_from_device_8_",
@@ -59,7 +59,7 @@ TEST(GompFunctions, OfNewerCompilersAreKnownOrRefused) {
   EXPECT_EQ(kind_of("GOMP_taskwait_depend_nowait"), GompKind::replaced);
   for (const auto* const name : {"omp_target_memcpy_async", "omp_target_memset_async"})
     EXPECT_TRUE(why_not(name).ends_with("without _async")) << name;
-  // Of GCC in development: barriers and loops of one rank, if libgomp had them.
+  // GCC in development has these: barriers and loops of one rank, if libgomp performed them.
   for (const auto* const name : {"GOMP_barrier_ext", "GOMP_loop_static_worksharing", "GOMP_has_masked_thread_num",
                                  "GOMP_single_end", "omp_get_num_threads_dim", "GOMP_of_a_later_year"})
     EXPECT_TRUE(why_not(name).starts_with("which came with a GCC")) << name;

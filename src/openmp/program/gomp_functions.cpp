@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "openmp/program/imports.hpp"
+
 namespace hiroba::openmp {
 
 namespace {
@@ -142,7 +144,8 @@ constexpr GompFunctions table[] = {
 std::span<const GompFunctions> gomp_table() { return table; }
 
 const GompFunctions* gomp_functions(std::string_view name) {
-  const auto* const found = std::ranges::find_if(table, [name](const GompFunctions& row) { return row.have(name); });
+  const auto* const found =
+      std::ranges::find_if(table, [name](const GompFunctions& row) { return is_meant_by(name, row.names); });
   return found != std::end(table) ? found : nullptr;
 }
 

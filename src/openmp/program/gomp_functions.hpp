@@ -14,12 +14,9 @@ namespace hiroba::openmp {
 enum class GompKind { replaced, passed_on, refused };
 
 struct GompFunctions {
-  std::string_view names;  // one name, or with "*" at its end all that begin so
+  std::string_view names;  // is_meant_by() of imports.hpp
   GompKind kind;
   std::string_view why;
-  bool have(std::string_view name) const {
-    return names.ends_with('*') ? name.starts_with(names.substr(0, names.size() - 1)) : name == names;
-  }
 };
 
 std::span<const GompFunctions> gomp_table();

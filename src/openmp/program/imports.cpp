@@ -64,13 +64,9 @@ int find_table(dl_phdr_info* object, size_t, void* search) {
   return 1;
 }
 
-bool matches(std::string_view called, std::string_view name) {
-  return name.ends_with('*') ? called.starts_with(name.substr(0, name.size() - 1)) : called == name;
-}
-
 bool Dynamic::calls_one_of(std::initializer_list<std::string_view> wanted) const {
   const auto is_wanted = [wanted](std::string_view called) {
-    return std::ranges::any_of(wanted, [called](std::string_view name) { return matches(called, name); });
+    return std::ranges::any_of(wanted, [called](std::string_view name) { return is_meant_by(called, name); });
   };
   return !first_call(is_wanted).empty();
 }

@@ -11,8 +11,12 @@
 
 namespace hiroba::openmp {
 
-// Returns true if the executable calls one of them, or takes its address. A name that ends with "*" stands for all that
-// begin so.
+// Returns true if the name is the other one, or begins so and the other one ends with "*".
+inline bool is_meant_by(std::string_view name, std::string_view names) {
+  return names.ends_with('*') ? name.starts_with(names.substr(0, names.size() - 1)) : name == names;
+}
+
+// Returns true if the executable calls one of them, or takes its address: is_meant_by().
 bool imports(std::initializer_list<std::string_view> names);
 // Returns a function of libgomp which the executable, or a library of the program's own, calls or takes the address of,
 // and which this library does not replace, for which `wanted` is true; empty: there is none.
