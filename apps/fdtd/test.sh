@@ -198,7 +198,7 @@ notices() { # FILE OLD NEW ARGUMENTS...
 gpu() {
   # shellcheck disable=SC2034 # run uses it
   local devices gpu=cuda
-  "$bin/hiroba" info | grep -q '^  cuda 0 ' || { echo "not run here: no GPU"; exit 77; }
+  "$bin/hiroba" info | grep '^  cuda 0 ' >/dev/null || { echo "not run here: no GPU"; exit 77; }
   for devices in "$@"; do same "device-1-1-$devices-$devices"; done
 }
 

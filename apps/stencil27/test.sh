@@ -80,7 +80,7 @@ forwards() {
 gpu() {
   # shellcheck disable=SC2034 # run uses it
   local slabs depth gpu=cuda
-  "$bin/hiroba" info | grep -q '^  cuda 0 ' || { echo "not run here: no GPU"; exit 77; }
+  "$bin/hiroba" info | grep '^  cuda 0 ' >/dev/null || { echo "not run here: no GPU"; exit 77; }
   for slabs in "$@"; do
     for depth in 1 2 3 4 5; do
       same_as_seq "device-1-1-1-$slabs" 130,75,61 --start noise --steps 13 --depth 1 -- --depth "$depth"

@@ -4,7 +4,7 @@
 set -euo pipefail
 tool=$1
 shift
-if ! "$tool" info | grep -q '^  cuda 0 '; then
+if ! "$tool" info | grep '^  cuda 0 ' >/dev/null; then
   echo "not run here: no GPU"
   exit 77
 fi

@@ -22,7 +22,8 @@ from hiroba.report.sharing import (
 
 LEAST_SECONDS = 0.1  # a shorter run has no advice: its start is most of it
 LEAST_IN_ORDER = 0.3  # of faults: with fewer that continue where the last one ended, pages cannot be read ahead
-COST_OF_CALL = {"Python": 10e-6}  # seconds of what the module does at a collective call; they count as computing
+# Seconds of what the library, or the Python module, does at a collective call beside waiting; they count as computing.
+COST_OF_CALL = {"": 0.5e-6, "Python": 10e-6}
 # Seconds to create and to run an empty task (docs/measurements.md); in Python they are larger, and so is the limit.
 COST_OF_TASK = {"": 1e-6, "OpenMP": 0.2e-6, "Python": 30e-6}
 LIMIT_IN_PYTHON = 10
@@ -223,7 +224,7 @@ def collective_in_loop(report: Report, limit: float) -> Iterator[Finding]:
         calls = place.count / max(1, len(place.by_rank))
         size = 8 if place.kind == "barrier" else place.amount / max(1, place.count)
         small = 1 <= size <= 256  # of moves of sections the size is not known
-        share = min(1, report.share(place.seconds + COST_OF_CALL.get(report.notation, 0) * place.count))
+        share = min(1, report.share(place.seconds + COST_OF_CALL.get(report.notation, COST_OF_CALL[""]) * place.count))
         if not small or calls < 1000 or calls < 10000 * computing or share < limit:
             continue
         yield Finding(
