@@ -125,7 +125,9 @@ class Regions {
   };
   struct Common {
     Order order;
-    uint64_t end_of_region;  // the number of the barrier at the end of the latest region that has come to it
+    // The number of the barrier at the end of the latest region that has come to it. On a page of its own: the order's
+    // is copied by all ranks in each region.
+    alignas(page_bytes) uint64_t end_of_region;
     Locks locks;
     alignas(page_bytes) void* copied;
     bool gives_variables;
