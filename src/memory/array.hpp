@@ -100,6 +100,7 @@ struct Array {
   bool is_heap = false;                // a rank's part of the heap: it uses memory only for objects
   bool sparse = false;                 // most of it will not be used
   const char* closed_pages = nullptr;  // what an access to a page means that its owner has closed
+  bool closable = false;               // home pages that nobody writes may be closed to writes
   bool watched = false;                // option check looks for races on it
   bool own_open = false;               // this rank's part is not watched, but for AccessRecorder::watch_own()
   bool race_told = false;              // a floor that knows the program's text has reported one in this epoch

@@ -40,6 +40,8 @@ class Arrays {
                                      // contents that rank `first` has; whole pages
     bool sparse = false;             // most of it will not be used: it counts as no memory
     const char* closed_pages = nullptr;  // for messages: what an access to a page means that its owner has closed
+    bool closable = false;  // calls of the system get its bytes by SystemAccess alone, so home pages that nobody writes
+                            // may be closed to writes
   };
   [[HIROBA_SHOWN]] Status allocate(const Request& request, void*& out);
   // Messages of this function and the next name the call.

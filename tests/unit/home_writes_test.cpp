@@ -36,15 +36,21 @@ class HomeWritesTest : public testing::Test {
       array->homes.push_back({array->end_page, pages, rank});
       array->end_page += pages;
     }
+    array->closable = true;
     arrays.insert(std::move(owned));
     sharers.start({layout, job, base, &reader->home, &arrays, &uffd});
-    writes.start({layout, job, base, &arrays, &uffd, &pagemap, &sharers});
+    ASSERT_TRUE(writes.start({layout, job, base, &arrays, &uffd, &pagemap, &sharers}).ok());
   }
   void TearDown() override {
     if (base != nullptr) munmap(base, CacheRank::layout().extent());
   }
 
-  void write(uint64_t page) { const_cast<volatile char &>(base[(first + page) << page_shift]) = ++value; }
+  // A write to a closed page faults, and the handler opens it.
+  void write(uint64_t page) {
+    (void)writes.quiet().open(first + page);
+    const_cast<volatile char &>(base[(first + page) << page_shift]) = ++value;
+  }
+  bool was_closed(uint64_t page) { return writes.quiet().open(first + page); }
   // Others cannot make the kernel track this rank's writes.
   void forbid() { *reinterpret_cast<uint64_t *>(base + CacheRank::layout().tracking(0)) = 0; }
   // Rank 1 copies a page; at its first access, and again when its copy was dropped.
@@ -211,6 +217,33 @@ TEST_F(HomeWritesTest, APageThatIsCopiedAfterEverySecondBarrierIsAssumedToo) {
     EXPECT_EQ(Pages{}, barrier());
   }
   EXPECT_EQ(registrations, sharers.count());
+}
+
+TEST_F(HomeWritesTest, PagesThatNobodyWritesAreClosedToWrites) {
+  for (const uint64_t p : {3, 4, 5, 90, 600}) copy(p);
+  for (int epoch = 0; epoch < 40; ++epoch) {
+    write(5);
+    barrier();
+    copy(5);
+  }
+  EXPECT_FALSE(was_closed(5));
+  EXPECT_FALSE(was_closed(6)) << "nobody has copied it";
+  faults();
+  write(600);
+  write(4);
+  EXPECT_EQ((Pages{4, 5, 600}), barrier());
+  EXPECT_TRUE(was_closed(3));
+  write(90);
+  EXPECT_EQ((Pages{90}), release());
+}
+
+TEST_F(HomeWritesTest, FreedPagesAreOpen) {
+  copy(3);
+  for (int epoch = 0; epoch < 40; ++epoch) barrier();
+  const PageRun all = {array->first_page, array->end_page - array->first_page};
+  writes.remove({&all, 1});
+  EXPECT_FALSE(was_closed(3));
+  base[(first + 3) << page_shift] = 1;
 }
 
 TEST_F(HomeWritesTest, ReleasesEndWhatIsAssumed) {
@@ -399,7 +432,7 @@ TEST_F(HomeWritesTest, AFreedArrayIsNotLookedAt) {
 TEST_F(HomeWritesTest, WithoutTrackingNothingIsKnown) {
   Userfaultfd closed;
   HomeWrites blind;
-  blind.start({CacheRank::layout(), job, base, &arrays, &closed, &pagemap, &sharers});
+  ASSERT_TRUE(blind.start({CacheRank::layout(), job, base, &arrays, &closed, &pagemap, &sharers}).ok());
   EXPECT_FALSE(blind.exact());
   EXPECT_TRUE(blind.collect(notices, true)) << "nobody has a copy";
   copy(3);

@@ -9,6 +9,7 @@
 
 #include "memory/array_table.hpp"
 #include "memory/notices/notices.hpp"
+#include "memory/notices/quiet_pages.hpp"
 #include "memory/notices/sharers.hpp"
 #include "memory/space/uffd.hpp"
 
@@ -24,11 +25,15 @@ class HomeWrites {
     Userfaultfd* uffd = nullptr;  // if it does not track writes, written home pages are not known
     Pagemap* pagemap = nullptr;
     Sharers* sharers = nullptr;
+    bool closes = true;  // pages of arrays that are closable
   };
-  void start(const Config& config) { config_ = config; }
+  Status start(const Config& config);
 
   // Returns whether another node may have copies of this node's pages.
   bool any_copied() const { return config_.sharers->count() != 0; }
+
+  // For the fault handler, and for calls of the system.
+  QuietPages& quiet() { return quiet_; }
 
   bool exact() const { return config_.uffd->tracks_writes(); }
 
@@ -46,7 +51,8 @@ class HomeWrites {
   struct Pages {
     unsigned kind;  // of the flags of a byte, those that tell its pages from the others'
     std::vector<PageRun> runs;
-    bool changed = false;  // not tidy
+    bool changed = false;                 // not tidy
+    std::vector<PageRun> looked_at = {};  // those that are not closed
   };
   // Assumed pages are protected for an epoch now and then: those that are not found written are assumed no more.
   struct Trials {
@@ -56,7 +62,9 @@ class HomeWrites {
   void read_registrations(NoticeLog& notices);
   void read_directory(NoticeLog& notices);
   void track(uint64_t page, NoticeLog& notices);
+  void look(Pages& pages, std::span<const PageRun> runs, bool for_all, NoticeLog& notices);
   void look(Pages& pages, bool for_all, NoticeLog& notices);
+  void close_quiet(NoticeLog& notices);
   void find(std::span<const PageRun> runs, bool protect);
   void find_in(const PageRun& run, bool protect);
   void find_by_look(std::span<const PageRun> runs, bool protect);
@@ -84,8 +92,11 @@ class HomeWrites {
   uint64_t registrations_seen_ = 0;
   Pages once_{0, {}}, again_{Sharers::again, {}}, assumed_{kinds, {}};  // all but the first stay tracked when written
   Trials trials_;
-  uint32_t no_assumptions_ = 0;         // for so many barriers: there was a release
-  std::vector<PageRun> found_before_;   // of the pages that are copied again, at the latest barrier
+  uint32_t no_assumptions_ = 0;        // for so many barriers: there was a release
+  std::vector<PageRun> found_before_;  // of the pages that are copied again, at the latest barrier
+  QuietPages quiet_;
+  std::vector<PageRun> recent_;         // found written, or copied, since pages were last closed
+  uint32_t barriers_to_close_ = 0;      // until pages are closed
   std::vector<PageRun> found_, ended_;  // of one call: written pages, and protected ones that are not tracked any more
   std::vector<PageRun> noted_;          // found by releases since the notices were last cleared
   size_t noted_merged_ = 0;             // their number when they were last merged

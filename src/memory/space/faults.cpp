@@ -255,6 +255,14 @@ bool open_touched(MemoryParts& p, const siginfo_t& info) {
   return array != nullptr && p.is_here(array->home(page).rank) && p.touches.open(*array, page);
 }
 
+// Opens a home page that was closed because nobody wrote it; returns false if the access is not to one.
+bool open_quiet(MemoryParts& p, const siginfo_t& info) {
+  if (p.cache == nullptr || info.si_signo != SIGSEGV) return false;
+  const uint64_t page = p.page_of(info.si_addr);
+  const Array* const array = p.table.live(page);
+  return array != nullptr && array->closable && p.home_writes.quiet().open(page);
+}
+
 // Ends the process after an access that cannot be served. The message has the kind of the signal and `name`; a debugger
 // shows `what`.
 [[noreturn]] void refuse(int signal, const char* what, const char* message, const char* name) {
@@ -302,7 +310,7 @@ void handle(int signal, siginfo_t* info, void* context) {
     pass_on(signal, info, context);
   } else if (look_at_child(*p, info->si_addr, fault_kind(state));
              !follow_trampoline(state) && !record(*p, *info, state) && !open_touched(*p, *info) &&
-             !serve(*p, info->si_addr, fault_kind(state), code_of(state))) {
+             !open_quiet(*p, *info) && !serve(*p, info->si_addr, fault_kind(state), code_of(state))) {
     refuse(*p, signal, info->si_addr);
   }
   errno = saved;

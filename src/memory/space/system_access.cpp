@@ -30,7 +30,9 @@ size_t SystemAccess::bring(const char* address, size_t bytes, bool to_write) {
   for (size_t at = 0; at < bytes; at += page_bytes) (void)*static_cast<const volatile char*>(address + at);
   (void)*static_cast<const volatile char*>(address + bytes - 1);
   Array* const array = to_write ? parts_.table.live(first) : nullptr;
-  if (array != nullptr) parts_.cache->copies.closed.open(*array, first, std::min(array->end_page, end), parts_.states);
+  if (array == nullptr || parts_.cache == nullptr) return bytes;
+  parts_.cache->copies.closed.open(*array, first, std::min(array->end_page, end), parts_.states);
+  if (array->closable) parts_.home_writes.quiet().open(first, std::min(array->end_page, end));
   return bytes;
 }
 

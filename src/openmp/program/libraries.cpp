@@ -50,7 +50,7 @@ Status share_variables(Memory& memory, const Program& program, const char* name)
   variables.element_bytes = 1, variables.dim = {static_cast<int64_t>(program.end - program.data)}, variables.div = {1};
   variables.call = call, variables.place = name;
   variables.adopts = reinterpret_cast<const void*>(program.data);
-  variables.sparse = true;
+  variables.sparse = variables.closable = true;
   void* at = nullptr;
   HIROBA_TRY(memory.arrays().allocate(variables, at));
   return memory.homes().set_policy(at, HomePolicy::migrating, variables.call);
