@@ -28,8 +28,9 @@ links with libhiroba.
   --cc COMPILER   the C compiler behind it (default: HIROBACC_CC, else cc): gcc, clang, mpicc, nvcc
   --help          this text
 """
-# The C compiler gets these for -fopenmp-nodes: atomic operations become calls, and code may lie at any address.
-OVER_NODES = ("-fopenmp", "-fPIE", "-fno-inline-atomics")
+# The C compiler gets these for -fopenmp-nodes: atomic operations become calls, and code may lie at any address. What a
+# loop adds up stays in registers although a call follows the loop, at -O1, too.
+OVER_NODES = ("-fopenmp", "-fPIE", "-fno-inline-atomics", "-fcaller-saves")
 # GCC 12 needs these for -fgnu-tm: else it loads variables before the transaction, or ends with an internal error.
 WITH_TRANSACTIONS = ("-fno-code-hoisting", "-fno-isolate-erroneous-paths-dereference")
 OWN_WARNINGS = frozenset(f"-Wno-{error}{name}" for name in ("every-rank", "some-ranks") for error in ("", "error="))
