@@ -155,6 +155,12 @@ std::string Supervisor::describe_exit(int rank, int wait_status, Phase phase) co
     if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0)
       text += format("; every rank must call %s before it ends", last.end);
   }
+  // A rank that can handle these two has told its place and stack.
+  if (WIFSIGNALED(wait_status) && phase == Phase::started &&
+      (WTERMSIG(wait_status) == SIGBUS || WTERMSIG(wait_status) == SIGSEGV))
+    text +=
+        "; if a thread blocks signals by a system call of its own, it ends so where it first uses shared memory of "
+        "another node: block them by pthread_sigmask, which leaves this one open";
   if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGKILL) {
     const MemoryState now = memory_state();
     text += format("; %s of %s memory are free now, and ", show_bytes(now.available).c_str(),

@@ -89,7 +89,7 @@ Status Regions::begin(Memory& memory, const Program& program) {
   Arrays::Request common;
   common.element_bytes = sizeof(Common), common.dim = {1}, common.div = {1};
   common.call = "the start of an OpenMP program", common.place = "words of OpenMP";
-  common.watched = false;
+  common.watched = false, common.closable = true;
   void* at = nullptr;
   HIROBA_TRY(memory.arrays().allocate(common, at));
   common_ = static_cast<Common*>(at);

@@ -75,12 +75,15 @@ class Phases(LauncherTest):
         self.assertTrue(re.search(r"[\d.]+ [GM]iB of [\d.]+ [GM]iB memory", result.stderr), result.stderr)
 
     def test_crashed(self) -> None:
-        for signal, name in ((11, "Segmentation fault"), (6, "Aborted"), (8, "Floating point exception")):
+        blocked = "block them by pthread_sigmask"
+        crashes = ((11, "Segmentation fault"), (7, "Bus error"), (6, "Aborted"), (8, "Floating point exception"))
+        for signal, name in crashes:
             result = self.phases(f"0:{STARTED},where=sms_lock(3),kill={signal}", "*:start,sleep=30000")
             self.assertEqual(result.returncode, 128 + signal)
             self.assert_one_message(
                 result, "rank 0 (pid ", f"was killed by signal {signal} ({name}", "waiting in sms_lock(3)"
             )
+            self.assertEqual(blocked in result.stderr, signal in (7, 11))
 
     def test_a_reported_error_is_not_reported_again(self) -> None:
         for end, status in (("exit=5", 5), ("kill=6", 134)):

@@ -23,7 +23,7 @@ Status Objects::begin(Memory& memory, const Program& program) {
   part_bytes_ = whole / static_cast<uint64_t>(job.nranks) / huge_page_bytes * huge_page_bytes;
   large_bytes_ = part_bytes_ * static_cast<uint64_t>(job.nranks);
   Arrays::Request request = array_of_ranks(job, "large objects", 1, static_cast<int64_t>(part_bytes_));
-  request.watched = request.sparse = request.closable = true;
+  request.watched = request.sparse = true;
   void* at = nullptr;
   HIROBA_TRY(memory.arrays().allocate(request, at));
   large_ = static_cast<char*>(at);

@@ -48,7 +48,7 @@ inline Arrays::Request array_of_ranks(const Job& job, const char* name, uint64_t
   request.dim = {job.nranks, each}, request.div = {job.nranks, 1};
   request.element_bytes = element_bytes, request.count = job.nranks;
   request.call = "the start of an OpenMP program", request.place = name;
-  request.watched = false;
+  request.watched = false, request.closable = true;
   return request;
 }
 

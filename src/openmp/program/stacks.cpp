@@ -44,6 +44,7 @@ Status Stacks::allocate(Memory& memory, int most) {
   request.closed_pages =
       "the stack of a thread has overflowed; give it more by OMP_STACKSIZE, as in OMP_STACKSIZE=64M, or by ulimit -s";
   request.sparse = request.watched = request.own_open = true;
+  request.closable = false;  // functions of the C library give the system variables of theirs
   void* all = nullptr;
   if (const Status status = memory.arrays().allocate(request, all); !status.ok())
     return Status::error(
