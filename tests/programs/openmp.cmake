@@ -10,7 +10,8 @@ set(openmp_programs "openmp:openmp.c:cc" "openmp_constructs:openmp_constructs.c:
   "openmp_flushes:openmp_flushes.c:cc"
   "openmp_cxx:openmp_cxx.cpp:g++" "openmp_posix:openmp_posix.c:cc"
   "openmp_pthreads:openmp_pthreads.c:cc" "openmp_system:openmp_system.c:cc" "openmp_cxx20:openmp_cxx20.cpp:g++"
-  "openmp_large:openmp_large.c:cc:-mcmodel=medium")
+  "openmp_large:openmp_large.c:cc:-mcmodel=medium" "openmp_quiet:openmp_quiet.c:cc"
+  "openmp_habits:openmp_habits.c:cc")
 if(GFORTRAN)
   list(APPEND openmp_programs "openmp_fortran:openmp_fortran.f90:gfortran" "openmp_units:openmp_units.f90:gfortran"
     "openmp_values:openmp_values.f90:gfortran")
@@ -82,12 +83,23 @@ foreach(transport shm ucx mpi)
   with(${test} TIMEOUT=30 TRANSPORT=${transport})
   set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT "OMP_NUM_THREADS=1")
 endforeach()
+# Name, ranks, nodes, seed, phases; then options.
+foreach(line "two_nodes 2 2 1 12" "three_nodes 3 3 2 6" "nodes_of_two 4 2 3 6" "ucx 2 2 4 6 TRANSPORT=ucx"
+    "chaos 3 3 5 6 CHAOS=5")
+  separate_arguments(words UNIX_COMMAND ${line})
+  list(POP_FRONT words name ranks nodes seed phases)
+  set(test programs.openmp_habits.${name})
+  hiroba_run_test(${test} ${ranks} ${nodes} ${CMAKE_BINARY_DIR}/tests/programs/openmp_habits ${seed} ${phases}
+    MATCH "^ok$")
+  with(${test} TIMEOUT=30 ${words})
+  set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT "OMP_NUM_THREADS=1")
+endforeach()
 # What programs use of the libraries of C and C++, and of POSIX.
 foreach(line "one_node 2 1 2" "two_nodes 2 2 1" "three_nodes 3 3 2" "ucx 2 2 1 TRANSPORT=ucx" "mpi 3 2 1 TRANSPORT=mpi")
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words name ranks nodes threads)
   foreach(program openmp_cxx openmp_cxx20 openmp_posix openmp_pthreads openmp_system openmp_units openmp_values
-      openmp_large)
+      openmp_large openmp_quiet)
     if(NOT TARGET ${program}_program)
       continue()
     endif()
@@ -111,7 +123,7 @@ endforeach()
 # Without hirobarun they are OpenMP programs.
 foreach(line "openmp word" "openmp_constructs" "openmp_cancellation" "openmp_streams" "openmp_fortran"
     "openmp_tasks 7" "openmp_task_settings" "openmp_waits" "openmp_flushes" "openmp_cxx" "openmp_posix"
-    "openmp_pthreads" "openmp_units" "openmp_system" "openmp_cxx20" "openmp_values" "openmp_large")
+    "openmp_pthreads" "openmp_units" "openmp_system" "openmp_cxx20" "openmp_values" "openmp_large" "openmp_quiet")
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words program)
   if(TARGET ${program}_program)
