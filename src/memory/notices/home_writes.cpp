@@ -19,22 +19,12 @@ constexpr uint64_t merge_gap = 4;
 // A look at many pages that protects none costs less than a system call for each run, if gaps are at most so long.
 constexpr uint64_t look_gap = 64;
 constexpr std::ptrdiff_t least_looked_at = 3;  // runs
-// A release names all assumed pages, which others then fetch again in vain: where there are releases, none is assumed.
-constexpr uint32_t barriers_after_release = 64;
 // A look at a page costs some 0.03 us, to close pages and to open them again some 10.
 constexpr uint32_t quiet_barriers = 16;
-constexpr uint32_t least_gap = 3, most_gap = 31;  // barriers between two trials of assumed pages
 
 void append(std::vector<PageRun>& runs, uint64_t page) {
   if (!runs.empty() && page == runs.back().end()) ++runs.back().pages;
   else runs.push_back({page, 1});
-}
-
-// The runs are sorted.
-bool has(std::span<const PageRun> runs, uint64_t page) {
-  const auto after =
-      std::upper_bound(runs.begin(), runs.end(), page, [](uint64_t p, const PageRun& run) { return p < run.first; });
-  return after != runs.begin() && page < std::prev(after)->end();
 }
 
 }  // namespace
@@ -50,7 +40,6 @@ void HomeWrites::remove(std::span<const PageRun> runs) {
   for (Pages* const pages : {&once_, &again_}) pages->looked_at = without(pages->looked_at, runs);
   once_.runs = without(once_.runs, runs);
   again_.runs = without(again_.runs, runs);
-  assumed_.runs = without(assumed_.runs, runs);
   merge_runs(noted_);
   noted_ = without(noted_, runs);
 }
@@ -60,16 +49,12 @@ bool HomeWrites::collect(NoticeLog& notices, bool for_all) {
   if (!exact()) return !any_copied();
   if (config_.sharers->count() != registrations_seen_) read_registrations(notices);
   if (notices.clears() != noted_in_) noted_.clear(), noted_in_ = notices.clears();
-  if (!for_all) end_assumptions(notices);
   if (quiet_.take_opened())
     for (Pages* const pages : {&once_, &again_}) pages->looked_at = quiet_.open_parts(pages->runs);
   look(once_, for_all, notices);
   look(again_, for_all, notices);
   if (!for_all) return true;
-  std::swap(found_, found_before_);
   close_quiet(notices);
-  if (no_assumptions_ > 0) --no_assumptions_;
-  note_assumed(notices);
   if (!noted_.empty()) end_noted();
   return true;
 }
@@ -167,96 +152,8 @@ void HomeWrites::note(Pages& pages, const PageRun& found, bool for_all, NoticeLo
 void HomeWrites::note_again(uint64_t page, unsigned flags) {
   const bool idle = (flags & Sharers::idle) != 0;
   if (idle && (flags & Sharers::unread) != 0) return end_copies(page, true);
-  const unsigned finds = has(found_before_, page) ? flags / Sharers::one_find : 0;
-  unsigned now = Sharers::tracked | Sharers::again | Sharers::idle | (idle ? unsigned{Sharers::unread} : 0);
-  if (finds < Sharers::most_finds || no_assumptions_ > 0) {
-    now |= std::min(finds + 1, Sharers::most_finds) * Sharers::one_find;
-  } else {
-    now |= Sharers::assumed;
-    append(assumed_.runs, page);
-    assumed_.changed = again_.changed = true;
-  }
-  config_.sharers->set_flags(page, now);
-}
-
-// At a barrier.
-void HomeWrites::note_assumed(NoticeLog& notices) {
-  if (assumed_.changed) tidy(assumed_);
-  if (assumed_.runs.empty()) return;
-  const std::lock_guard guard(config_.sharers->lock(config_.job.node));
-  if (trials_.on) end_trial();
-  else if (trials_.until-- == 0) start_trial();
-  for (const PageRun& run : assumed_.runs)
-    for (uint64_t page = run.first; page < run.end(); ++page) {
-      const unsigned flags = config_.sharers->flags(page);
-      if (!belongs(page, assumed_) || (flags & Sharers::idle) != 0) continue;
-      notices.add(page, 1, config_.job.node);
-      config_.sharers->set_flags(page, flags | Sharers::idle);
-    }
-}
-
-void HomeWrites::start_trial() {
-  trials_.on = true;
-  for (const PageRun& run : assumed_.runs) {
-    config_.uffd->protect(config_.base + (run.first << page_shift), run.pages << page_shift);
-    for (uint64_t page = run.first; page < run.end(); ++page) {
-      if (!belongs(page, assumed_)) continue;
-      const unsigned flags = config_.sharers->flags(page) & ~unsigned{Sharers::unread};
-      const bool idle = (flags & Sharers::idle) != 0;
-      config_.sharers->set_flags(page, flags | (idle ? unsigned{Sharers::unread} : 0));
-    }
-  }
-}
-
-// Pages that were not written stay protected. What nobody copies is not tracked any more.
-void HomeWrites::end_trial() {
-  trials_.on = false;
-  found_.clear();
-  for (const PageRun& run : assumed_.runs) find_in(run, false);
-  bool all = true;
-  for (const PageRun& run : assumed_.runs)
-    for (uint64_t page = run.first; page < run.end(); ++page) {
-      if (!belongs(page, assumed_)) continue;
-      const unsigned flags = config_.sharers->flags(page);
-      constexpr unsigned not_copied = Sharers::idle | Sharers::unread;
-      const bool written = has(found_, page);
-      if ((flags & not_copied) == not_copied) {
-        config_.sharers->set_flags(page, 0);
-        if (!written) append(ended_, page);
-      } else if (!written) {
-        config_.sharers->set_flags(page, (flags & Sharers::idle) | Sharers::tracked | Sharers::again);
-        append(again_.runs, page);
-      } else {
-        continue;
-      }
-      all = false;
-    }
-  end_protection();
-  trials_.gap = all ? std::min(2 * trials_.gap + 1, most_gap) : least_gap;
-  trials_.until = trials_.gap;
-  if (!all) assumed_.changed = again_.changed = true;
-}
-
-// At a release: what was written so far is in the notices, and later writes are found, because the protection precedes
-// the notice.
-void HomeWrites::end_assumptions(NoticeLog& notices) {
-  no_assumptions_ = barriers_after_release;
-  if (assumed_.runs.empty()) return;
-  const std::lock_guard guard(config_.sharers->lock(config_.job.node));
-  for (const PageRun& run : assumed_.runs) {
-    config_.uffd->protect(config_.base + (run.first << page_shift), run.pages << page_shift);
-    for (uint64_t page = run.first; page < run.end(); ++page) {
-      if (!belongs(page, assumed_)) continue;
-      const unsigned idle = config_.sharers->flags(page) & Sharers::idle;
-      config_.sharers->set_flags(page, idle | Sharers::tracked | Sharers::again);
-      append(again_.runs, page);
-      if (idle != 0) continue;
-      notices.add(page, 1, config_.job.node);
-      append(noted_, page);
-    }
-  }
-  assumed_.runs.clear(), again_.changed = true;
-  trials_ = {};
+  constexpr unsigned noted = Sharers::tracked | Sharers::again | Sharers::idle;
+  config_.sharers->set_flags(page, noted | (idle ? unsigned{Sharers::unread} : 0));
 }
 
 // Pages that releases have found, and that all ranks drop by the notices of this barrier.
@@ -329,7 +226,7 @@ void HomeWrites::track(uint64_t page, NoticeLog& notices) {
   } else if ((flags & Sharers::tracked) == 0) {
     return;
   }
-  Pages& pages = list_of(page);
+  Pages& pages = (config_.sharers->flags(page) & Sharers::again) != 0 ? again_ : once_;
   if (config_.closes) append(recent_, page);
   append(pages.runs, page);
   pages.changed = true;

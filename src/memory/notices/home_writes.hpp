@@ -46,18 +46,12 @@ class HomeWrites {
   bool collect(NoticeLog& notices, bool for_all);
 
  private:
-  static constexpr unsigned kinds = Sharers::again | Sharers::assumed;
   // Sorted and disjoint runs of tracked pages; some that are not tracked may lie between.
   struct Pages {
-    unsigned kind;  // of the flags of a byte, those that tell its pages from the others'
+    uint8_t kind;  // the flags of a byte that tell its pages from the others': again or none
     std::vector<PageRun> runs;
     bool changed = false;                 // not tidy
     std::vector<PageRun> looked_at = {};  // those that are not closed
-  };
-  // Assumed pages are protected for an epoch now and then: those that are not found written are assumed no more.
-  struct Trials {
-    bool on = false;
-    uint32_t gap = 0, until = 0;  // barriers between two, and until the next one
   };
   void read_registrations(NoticeLog& notices);
   void read_directory(NoticeLog& notices);
@@ -70,33 +64,19 @@ class HomeWrites {
   void find_by_look(std::span<const PageRun> runs, bool protect);
   void note(Pages& pages, const PageRun& found, bool for_all, NoticeLog& notices);
   void note_again(uint64_t page, unsigned flags);
-  void note_assumed(NoticeLog& notices);
-  void start_trial();
-  void end_trial();
-  void end_assumptions(NoticeLog& notices);
   void end_noted();
   void end_copies(uint64_t page, bool is_protected);
   void end_protection();
   void tidy(Pages& pages) const;
   bool is_tracked(uint64_t page) const { return (config_.sharers->flags(page) & Sharers::tracked) != 0; }
   bool belongs(uint64_t page, const Pages& pages) const {
-    return is_tracked(page) && (config_.sharers->flags(page) & kinds) == pages.kind;
-  }
-  Pages& list_of(uint64_t page) {
-    const unsigned kind = config_.sharers->flags(page) & kinds;
-    return kind == once_.kind ? once_ : kind == again_.kind ? again_ : assumed_;
+    return is_tracked(page) && (config_.sharers->flags(page) & Sharers::again) == pages.kind;
   }
   bool home_here(uint64_t page) const;
 
   Config config_;
   uint64_t registrations_seen_ = 0;
-  Pages once_{0, {}}, again_{Sharers::again, {}}, assumed_{kinds, {}};  // all but the first stay tracked when written
-  Trials trials_;
-  uint32_t no_assumptions_ = 0;        // for so many barriers: there was a release
-  std::vector<PageRun> found_before_;  // of the pages that are copied again, at the latest barrier
-  QuietPages quiet_;
-  std::vector<PageRun> recent_;         // found written, or copied, since pages were last closed
-  uint32_t barriers_to_close_ = 0;      // until pages are closed
+  Pages once_{0, {}}, again_{Sharers::again, {}};  // the latter stay tracked when they are written
   std::vector<PageRun> found_, ended_;  // of one call: written pages, and protected ones that are not tracked any more
   std::vector<PageRun> noted_;          // found by releases since the notices were last cleared
   size_t noted_merged_ = 0;             // their number when they were last merged

@@ -25,12 +25,8 @@ class Sharers {
     unarmed = 2,  // the page was copied, and the rank itself has to begin to track its writes
     idle = 4,     // nobody has copied the page since the rank's latest notice of it, which all ranks have read
     again = 8,    // nodes copy the page again and again, so it stays tracked when it is written
-    assumed =
-        16,       // the rank has written the page before each of many barriers, so it counts as written at each, unseen
-    unread = 32,  // nobody had copied the page when it was last found written, or when its trial began
-    one_find = 64,  // the two highest bits count the barriers in a row at which the page was found written
+    unread = 16,  // nobody had copied the page when it was last found written
   };
-  static constexpr unsigned most_finds = 3;
 
   struct Config {
     Layout layout;
