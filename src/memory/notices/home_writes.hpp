@@ -81,6 +81,9 @@ class HomeWrites {
   std::vector<PageRun> noted_;          // found by releases since the notices were last cleared
   size_t noted_merged_ = 0;             // their number when they were last merged
   uint64_t noted_in_ = 0;               // NoticeLog::clears() of these notices
+  QuietPages quiet_;
+  std::vector<PageRun> recent_;     // found written, or copied, since pages were last closed
+  uint32_t barriers_to_close_ = 0;  // until pages are closed
 };
 
 }  // namespace hiroba
