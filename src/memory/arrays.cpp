@@ -113,7 +113,8 @@ Status Arrays::allocate(const Request& request, void*& out) {
   array->data = parts_.space.base() + offset + gap;
   std::strncpy(array->name, request.place, sizeof array->name - 1);
   array->watched = parts_.races.on() && request.watched, array->own_open = request.own_open;
-  array->sparse = request.sparse, array->closed_pages = request.closed_pages, array->closable = request.closable;
+  array->sparse = request.sparse, array->closed_pages = request.closed_pages,
+  array->closable = request.closable && !parts_.check;
   array->freed_by = request.freed_by;
   array->scalar = scalar_of(request.element_bytes);
   if (request.parts.guard > 0) array->parts = request.parts;

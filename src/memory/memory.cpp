@@ -132,8 +132,7 @@ Status start_cache(MemoryParts& p, const Options& options) {
   HIROBA_TRY(p.cache->copies.start(config));
   HIROBA_TRY(p.cache->fetches.start());
   p.sharers.start({p.layout, p.job, p.space.base(), p.transport.get(), &p.table, &p.uffd});
-  HIROBA_TRY(
-      p.home_writes.start({p.layout, p.job, p.space.base(), &p.table, &p.uffd, &p.pagemap, &p.sharers, !p.check}));
+  HIROBA_TRY(p.home_writes.start({p.layout, p.job, p.space.base(), &p.table, &p.uffd, &p.pagemap, &p.sharers}));
   p.intervals.start({p.job, p.layout, p.space.base(), p.transport.get(), Intervals::pages_of(p)});
   return {};
 }

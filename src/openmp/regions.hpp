@@ -125,8 +125,8 @@ class Regions {
   };
   struct Common {
     Order order;
-    // The number of the barrier at the end of the latest region that has come to it. On a page of its own: the order's
-    // is copied by all ranks in each region.
+    // The number of the barrier at the end of the latest region that has come to it. It has a page of its own, because
+    // all ranks copy the order's page in each region.
     alignas(page_bytes) uint64_t end_of_region;
     Locks locks;
     alignas(page_bytes) void* copied;

@@ -12,7 +12,7 @@ static struct {
   int values[WORDS];
 } variable[PAGES], *object;
 static struct {
-  int writes, reads; /* every so many steps; 0: never */
+  int writes, reads; /* period in steps; 0: never */
   int writer;        /* thread; -1: main */
   int often;         /* main's thread writes a word that nobody reads, before every barrier */
 } habits[PAGES];

@@ -25,7 +25,6 @@ class HomeWrites {
     Userfaultfd* uffd = nullptr;  // if it does not track writes, written home pages are not known
     Pagemap* pagemap = nullptr;
     Sharers* sharers = nullptr;
-    bool closes = true;  // pages of arrays that are closable
   };
   Status start(const Config& config);
 
@@ -83,6 +82,7 @@ class HomeWrites {
   uint64_t noted_in_ = 0;               // NoticeLog::clears() of these notices
   QuietPages quiet_;
   std::vector<PageRun> recent_;     // found written, or copied, since pages were last closed
+  size_t recent_merged_ = 0;        // their number when they were last merged
   uint32_t barriers_to_close_ = 0;  // until pages are closed
 };
 

@@ -21,15 +21,14 @@ void QuietPages::protect(uint64_t first, uint64_t end, int access) const {
             explain_error(errno).c_str());
 }
 
-void QuietPages::close(const ArrayTable& arrays, std::span<const PageRun> runs) {
+void QuietPages::close(std::span<const PageRun> runs) {
   const std::lock_guard guard(lock_);
   for (const PageRun& run : runs) {
-    const Array* const array = arrays.live(run.first);
-    if (array == nullptr || !array->closable || closed_ >= most_closed) continue;
+    if (closed_ >= most_closed) return;
+    closed_ += 1 - neighbours(run.first, run.end());
     for (uint64_t page = run.first; page < run.end(); ++page) state(page).store(is_closed);
     low_ = std::min(low_, run.first), high_ = std::max(high_, run.end());
     protect(run.first, run.end(), PROT_READ);
-    ++closed_;
   }
 }
 
@@ -40,10 +39,10 @@ bool QuietPages::open(uint64_t page) {
   uint64_t first = page, end = page + 1;
   while (page - first < opened_around && first > 0 && closed(first - 1)) --first;
   while (end - page < opened_around && closed(end)) ++end;
+  closed_ += neighbours(first, end) - 1;
   for (uint64_t p = first; p < end; ++p) state(p).store(was_closed);
   opened_.store(true);
   protect(first, end, PROT_READ | PROT_WRITE);
-  --closed_;
   return true;
 }
 

@@ -23,9 +23,9 @@ class QuietPages {
  public:
   Status start(char* base, uint64_t pages);
 
-  // Closes those of them that may be. Other threads of the rank may write to them meanwhile: what was written before
-  // this returns has to be looked for.
-  void close(const ArrayTable& arrays, std::span<const PageRun> runs);
+  // Closes them, as far as there is room. Other threads of the rank may write to them meanwhile: what was written
+  // before this returns has to be looked for.
+  void close(std::span<const PageRun> runs);
   // Opens the page for writes, and the closed ones around it. Returns false if it was never closed, so that the access
   // has another reason.
   bool open(uint64_t page);
@@ -45,13 +45,15 @@ class QuietPages {
 
   std::atomic<uint8_t>& state(uint64_t page) const { return states_.as<std::atomic<uint8_t>>()[page]; }
   bool closed(uint64_t page) const { return state(page).load() == is_closed; }
+  // Returns how many of the two pages beside these are closed.
+  int neighbours(uint64_t first, uint64_t end) const { return (first > 0 && closed(first - 1)) + closed(end); }
   void protect(uint64_t first, uint64_t end, int access) const;
 
   char* base_ = nullptr;
   SparseFile states_;  // a byte for each page
   SignalSafeLock lock_;
   std::atomic<bool> opened_{false};
-  int closed_ = 0;                        // runs, about
+  int closed_ = 0;                        // runs
   uint64_t low_ = UINT64_MAX, high_ = 0;  // the pages that were ever closed lie between
 };
 

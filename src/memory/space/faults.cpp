@@ -247,20 +247,17 @@ bool serve(MemoryParts& p, const void* address, FaultKind kind, const void* code
   return served;
 }
 
-// Opens a home page that is closed to detect touches; returns false if the access is not to one.
-bool open_touched(MemoryParts& p, const siginfo_t& info) {
-  if (!p.touches.used() || info.si_signo != SIGSEGV) return false;
+// Opens a home page that is closed to detect touches, or because nobody wrote it; returns false if the access is not to
+// one.
+bool open_closed(MemoryParts& p, const siginfo_t& info) {
+  if (info.si_signo != SIGSEGV) return false;
   const uint64_t page = p.page_of(info.si_addr);
   Array* const array = p.table.live(page);
-  return array != nullptr && p.is_here(array->home(page).rank) && p.touches.open(*array, page);
-}
-
-// Opens a home page that was closed because nobody wrote it; returns false if the access is not to one.
-bool open_quiet(MemoryParts& p, const siginfo_t& info) {
-  if (p.cache == nullptr || info.si_signo != SIGSEGV) return false;
-  const uint64_t page = p.page_of(info.si_addr);
-  const Array* const array = p.table.live(page);
-  return array != nullptr && array->closable && p.home_writes.quiet().open(page);
+  if (array == nullptr || !p.is_here(array->home(page).rank)) return false;
+  // Each returns true also if another thread has just opened the page for it, so both are asked.
+  const bool touched = p.touches.used() && p.touches.open(*array, page);
+  const bool quiet = p.cache != nullptr && array->closable && p.home_writes.quiet().open(page);
+  return touched || quiet;
 }
 
 // Ends the process after an access that cannot be served. The message has the kind of the signal and `name`; a debugger
@@ -309,8 +306,8 @@ void handle(int signal, siginfo_t* info, void* context) {
     if (by_access && signal != SIGTRAP) bad_access.store(info->si_addr), had_bad_access.store(true);
     pass_on(signal, info, context);
   } else if (look_at_child(*p, info->si_addr, fault_kind(state));
-             !follow_trampoline(state) && !record(*p, *info, state) && !open_touched(*p, *info) &&
-             !open_quiet(*p, *info) && !serve(*p, info->si_addr, fault_kind(state), code_of(state))) {
+             !follow_trampoline(state) && !record(*p, *info, state) && !open_closed(*p, *info) &&
+             !serve(*p, info->si_addr, fault_kind(state), code_of(state))) {
     refuse(*p, signal, info->si_addr);
   }
   errno = saved;
