@@ -4,8 +4,8 @@
 #include <xmp.h>
 
 enum { rounds = 100 };
-double total:[*];
-xmp_lock_t lock:[*];
+double total : [*];
+xmp_lock_t lock : [*];
 static double sum;
 
 static double compute(int units) {
@@ -21,10 +21,11 @@ static void lock_contention(int remedied) {
       mine += compute(100);
       continue;
     }
-#pragma xmp lock(lock:[0])
+#pragma xmp lock(lock : [0])
     mine += compute(100);
-    total:[0] = total:[0] + 1;
-#pragma xmp unlock(lock:[0])
+  total:
+    [0] = total : [0] + 1;
+#pragma xmp unlock(lock : [0])
   }
   sum = mine;
 }
@@ -42,7 +43,7 @@ static void collective(int remedied) {
     sum += compute(1);
     all = sum;
     if (!remedied) {
-#pragma xmp reduction(+:all)
+#pragma xmp reduction(+ : all)
     }
   }
 }

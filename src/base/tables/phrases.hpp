@@ -16,7 +16,7 @@ struct Phrases {
   const char* set_homes = "the call that sets homes";
   const char* move_homes = "a new distribution";
   const char* set_scalar = "its size";
-  const char* stray = "";                 // what an address that is not shared may be, after a comma
+  const char* stray = "";   // what an address that is not shared may be, after a comma
   const char* one_thread =  // where a thread makes collective calls for others
       "put it outside of the parallel region, or under `omp master` with barriers of OpenMP around it";
 };
