@@ -7,7 +7,7 @@ namespace hiroba {
 namespace {
 
 // The driver needs milliseconds for a block, so what is smaller goes by buffers.
-constexpr size_t least = size_t{4} << 20;
+constexpr size_t least_bytes = size_t{4} << 20;
 constexpr uintptr_t page = 4096;
 
 uintptr_t address(const char* at) { return reinterpret_cast<uintptr_t>(at); }
@@ -16,7 +16,7 @@ uintptr_t address(const char* at) { return reinterpret_cast<uintptr_t>(at); }
 
 bool DevicePins::cover(OpenDevice& device, const char* at, size_t bytes) {
   char *begin = nullptr, *end = nullptr;
-  if (bytes < least || steady_ == nullptr || !steady_(at, begin, end) || at + bytes > end) return false;
+  if (bytes < least_bytes || steady_ == nullptr || !steady_(at, begin, end) || at + bytes > end) return false;
   end += (page - address(end) % page) % page;
   const std::lock_guard<std::mutex> guard(lock_);
   for (uintptr_t block = address(at) / block_bytes * block_bytes; block < address(at) + bytes; block += block_bytes) {

@@ -61,15 +61,15 @@ struct Mine {
 
 // The elements of an access over a rank's iterations: a section, with `rows` of the outermost dimension; `here`: the
 // rows of this node.
-struct Extent {
+struct UsedRows {
   const Access* access;
   Interval rows, here;
   Range section[View::most_dims];
 };
 
 // Returns false if an inner loop has no iterations, or the access is in no array.
-bool extent_of(const Memory& memory, const Access& access, std::span<const Values> values, const Mine& mine,
-               Extent& out) {
+bool rows_used(const Memory& memory, const Access& access, std::span<const Values> values, const Mine& mine,
+               UsedRows& out) {
   const View& view = access.view;
   const int64_t begin = mine.all.begin, last = begin + (mine.all.end - 1 - begin) / mine.step * mine.step;
   out.access = &access;
@@ -88,42 +88,42 @@ bool extent_of(const Memory& memory, const Access& access, std::span<const Value
   return true;
 }
 
-// Returns the extents of all accesses that may leave this node.
-std::vector<Extent> extents_of(const Memory& memory, std::span<const Access> accesses, std::span<const Values> values,
-                               const Mine& mine) {
-  std::vector<Extent> extents;
-  if (memory.job().nnodes == 1 || mine.all.empty()) return extents;
-  extents.reserve(accesses.size());
+// Returns what is used by all accesses that may leave this node.
+std::vector<UsedRows> all_rows_used(const Memory& memory, std::span<const Access> accesses,
+                                    std::span<const Values> values, const Mine& mine) {
+  std::vector<UsedRows> used;
+  if (memory.job().nnodes == 1 || mine.all.empty()) return used;
+  used.reserve(accesses.size());
   for (const Access& access : accesses) {
     if (access.view.array == nullptr || (access.flags & (Access::reads | Access::writes)) == 0) continue;
-    if (!extent_of(memory, access, values, mine, extents.emplace_back())) extents.pop_back();
+    if (!rows_used(memory, access, values, mine, used.emplace_back())) used.pop_back();
   }
-  return extents;
+  return used;
 }
 
 // Returns the rank's values for which an access uses only data of this node.
-Interval inner_of(const Extent& extent, std::span<const Values> values, const Mine& mine) {
-  const View& view = extent.access->view;
-  if (extent.here.empty()) return {0, 0};
-  if (extent.rows.begin >= extent.here.begin && extent.rows.end <= extent.here.end) return mine.all;
+Interval inner_of(const UsedRows& used, std::span<const Values> values, const Mine& mine) {
+  const View& view = used.access->view;
+  if (used.here.empty()) return {0, 0};
+  if (used.rows.begin >= used.here.begin && used.rows.end <= used.here.end) return mine.all;
   if (view.factor[0][0] == 0) return {0, 0};
-  return values_within(extent.here, offsets(view, 0, values, 0), view.factor[0][0]);
+  return values_within(used.here, offsets(view, 0, values, 0), view.factor[0][0]);
 }
 
-Interval inner_of(std::span<const Extent> extents, std::span<const Values> values, const Mine& mine, int kinds) {
+Interval inner_of(std::span<const UsedRows> used, std::span<const Values> values, const Mine& mine, int kinds) {
   Interval inner = mine.all;
-  for (const Extent& extent : extents)
-    if ((extent.access->flags & kinds) != 0) inner = intersection(inner, inner_of(extent, values, mine));
+  for (const UsedRows& each : used)
+    if ((each.access->flags & kinds) != 0) inner = intersection(inner, inner_of(each, values, mine));
   return inner;
 }
 
 // Starts to fetch the data of other nodes.
-Status fetch(Memory& memory, std::span<Extent> extents) {
-  for (Extent& extent : extents) {
-    const Access* const access = extent.access;
-    const Interval rows = extent.rows, here = extent.here;
-    HIROBA_TRY(fetch(memory, access->view, {rows.begin, std::min(rows.end, here.begin)}, extent.section));
-    HIROBA_TRY(fetch(memory, access->view, {std::max({rows.begin, here.begin, here.end}), rows.end}, extent.section));
+Status fetch(Memory& memory, std::span<UsedRows> used) {
+  for (UsedRows& each : used) {
+    const Access* const access = each.access;
+    const Interval rows = each.rows, here = each.here;
+    HIROBA_TRY(fetch(memory, access->view, {rows.begin, std::min(rows.end, here.begin)}, each.section));
+    HIROBA_TRY(fetch(memory, access->view, {std::max({rows.begin, here.begin, here.end}), rows.end}, each.section));
   }
   return {};
 }
@@ -136,15 +136,14 @@ void make_filled(const Memory& memory, std::span<const Access> accesses, std::sp
     const View& view = access.view;
     if ((access.flags & Access::writes) == 0 || (access.flags & Access::perhaps) != 0) continue;
     if (view.array == nullptr || view.array->filled || mine.all.empty()) continue;
-    Extent extent;
-    if (!extent_of(memory, access, values, mine, extent)) continue;
+    UsedRows used;
+    if (!rows_used(memory, access, values, mine, used)) continue;
     const Interval offset = offsets(view, 0, values, 0);
     bool whole =
         (std::abs(view.factor[0][0] * mine.step) - (offset.end - offset.begin)) * view.stride[0] <= Preloads::least_gap;
-    for (int d = 1; d < view.dims; ++d) whole = whole && extent.section[d].length == view.extent[d];
+    for (int d = 1; d < view.dims; ++d) whole = whole && used.section[d].length == view.extent[d];
     const auto at = [&](int64_t row) { return static_cast<uint64_t>(row * view.stride[0]); };
-    if (whole)
-      memory.affinity().fill(*view.array, at(extent.rows.begin), at(extent.rows.end - extent.rows.begin), whose);
+    if (whole) memory.affinity().fill(*view.array, at(used.rows.begin), at(used.rows.end - used.rows.begin), whose);
   }
 }
 
@@ -227,8 +226,8 @@ Status Loops::Parts::fetch_after_barrier(Memory& memory, LoopProgress& p) {
   HIROBA_TRY(neighbours.finish(memory));
   const auto [share, values] = part_of(memory.job(), memory.job().rank, *p.whole);
   p.waiting = LoopProgress::data;
-  std::vector<Extent> extents = extents_of(memory, p.whole->accesses, values, {p.mine, p.step});
-  return fetch(memory, extents);
+  std::vector<UsedRows> used = all_rows_used(memory, p.whole->accesses, values, {p.mine, p.step});
+  return fetch(memory, used);
 }
 
 // Returns an empty part if all is complete.
@@ -268,9 +267,9 @@ Status Loops::Parts::take(Memory& memory, LoopProgress& p, Interval& part) {
   const Queues::Taken taken = queues.take(memory);
   part = taken.values;
   if (taken.own) return {};
-  std::vector<Extent> extents = extents_of(memory, queues.loop().accesses, queues.loop().values, {part, p.step});
-  if (extents.empty()) return {};
-  HIROBA_TRY(fetch(memory, extents));
+  std::vector<UsedRows> used = all_rows_used(memory, queues.loop().accesses, queues.loop().values, {part, p.step});
+  if (used.empty()) return {};
+  HIROBA_TRY(fetch(memory, used));
   memory.preloads().wait();
   return {};
 }
@@ -323,7 +322,7 @@ Status Loops::begin(Memory& memory, std::vector<Access> accesses, std::span<cons
   }
   const Mine mine = {p.mine, p.step};
   make_filled(memory, accesses, loops, mine, Affinity::Homes::own);
-  std::vector<Extent> extents = extents_of(memory, accesses, loops, mine);
+  std::vector<UsedRows> used = all_rows_used(memory, accesses, loops, mine);
   // Option check finds the same in each run, so all iterations are in the ranks' own shares there.
   p.takes = by_chunks && memory.job().nranks > 1 && !memory.checking();
   if (p.takes) {
@@ -331,13 +330,13 @@ Status Loops::begin(Memory& memory, std::vector<Access> accesses, std::span<cons
     HIROBA_TRY(parts_->queues.begin(memory, std::move(whole), p.mine, {chunk, (flags & Loop::guided) != 0}));
   }
   if (p.whole != nullptr) {
-    const Interval at_home = inner_of(extents, loops, mine, Access::writes);
+    const Interval at_home = inner_of(used, loops, mine, Access::writes);
     p.whole->home_writes = p.mine.empty() || (at_home.begin <= p.mine.begin && at_home.end >= p.mine.end);
   }
   if (!p.mine.empty()) {
     const bool comes_first = neighbours.waits();
-    if (!comes_first) HIROBA_TRY(fetch(memory, extents));
-    const Interval inner = inner_of(extents, loops, mine, Access::reads | Access::writes);
+    if (!comes_first) HIROBA_TRY(fetch(memory, used));
+    const Interval inner = inner_of(used, loops, mine, Access::reads | Access::writes);
     const Interval independent = intersection(inner, neighbours.independent());
     p.boundary_first = p.whole != nullptr && p.whole->home_writes && !independent.empty();
     divide(p, comes_first || p.boundary_first ? independent : inner,

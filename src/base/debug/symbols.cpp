@@ -83,7 +83,7 @@ bool find_scope(const Libdw& dw, Dwarf_Die& scope, Dwarf_Addr address, bool all,
 }
 
 // Code of the C++ library's headers that the compiler has inlined is told at the program's line that uses it.
-SourceLine program_line(const Libdw& dw, Dwfl_Module* module, Dwarf_Addr address, SourceLine line) {
+SourceLine outside_system(const Libdw& dw, Dwfl_Module* module, Dwarf_Addr address, SourceLine line) {
   Dwarf_Addr bias = 0;
   Dwarf_Die* const unit = dw.unit(module, address, &bias);
   Dwarf_Die innermost, *scopes = nullptr;
@@ -112,7 +112,7 @@ void find_line(const Libdw* dw, Dwarf_Addr address, std::string& function, std::
   SourceLine line = {};
   line.file = dw->line_info(known, nullptr, &line.number, nullptr, nullptr, nullptr);
   if (line.file == nullptr) return;
-  if (is_of_system(line.file)) line = program_line(*dw, module, address, line);
+  if (is_of_system(line.file)) line = outside_system(*dw, module, address, line);
   place = format("%s:%d", std::string(name_of(line.file)).c_str(), line.number);
 }
 

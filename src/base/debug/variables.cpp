@@ -94,7 +94,7 @@ std::string part_of(const Libdw& dw, Dwarf_Die type, uint64_t byte, Language lan
 }
 
 // The memory of a variable, or what a pointer points to.
-struct Place {
+struct Object {
   const char* begin;
   Dwarf_Die type;
   std::string name;
@@ -129,7 +129,7 @@ class Search {
   const VariableName& name() const { return name_; }
 
  private:
-  bool found(const Place& place) {
+  bool found(const Object& place) {
     const auto byte = static_cast<uint64_t>(address_ - place.begin);
     const uint64_t bytes = size_of(dw_, place.type);
     name_.variable = name_.element = place.name;

@@ -64,8 +64,6 @@ void widen(SiteRecord& site, uint64_t address) {
   }
 }
 
-uint64_t nanoseconds(double seconds) { return static_cast<uint64_t>(std::max(0.0, seconds) * 1e9); }
-
 // Returns the time that this thread has been ready to run, but without a processor; 0 if the kernel does not say.
 double seconds_queued() {
   std::FILE* const file = std::fopen("/proc/thread-self/schedstat", "re");

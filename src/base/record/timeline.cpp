@@ -10,8 +10,6 @@ namespace {
 constexpr uint64_t millisecond = 1'000'000;
 thread_local uint32_t thread_number __attribute__((tls_model("initial-exec"))) = 0;
 
-uint64_t nanoseconds(double seconds) { return static_cast<uint64_t>(std::max(0.0, seconds) * 1e9); }
-
 }  // namespace
 
 int Timeline::level_at(uint64_t milliseconds) {

@@ -16,6 +16,8 @@ namespace hiroba {
 // others wrote.
 enum class TimeKind : uint32_t { collective, locks, faults, preloads, coherence, tasks };
 
+inline uint64_t nanoseconds(double seconds) { return seconds > 0 ? static_cast<uint64_t>(seconds * 1e9) : 0; }
+
 // An event of a class that has been full for long may be overwritten while it is read.
 struct EventRecord {
   double begin;  // seconds_now()

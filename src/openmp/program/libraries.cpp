@@ -16,20 +16,20 @@ namespace {
 
 constexpr const char* call = "the start of an OpenMP program";
 
-struct Search {
+struct ObjectSearch {
   const void* inside;
   dl_phdr_info found;
 };
 
 int find_object(dl_phdr_info* object, size_t, void* argument) {
-  Search& search = *static_cast<Search*>(argument);
+  ObjectSearch& search = *static_cast<ObjectSearch*>(argument);
   if (!program_of(*object).has(reinterpret_cast<uint64_t>(search.inside))) return 0;
   search.found = *object;
   return 1;
 }
 
 dl_phdr_info object_with(const void* inside) {
-  Search search = {inside, {}};
+  ObjectSearch search = {inside, {}};
   dl_iterate_phdr(find_object, &search);
   return search.found;
 }
