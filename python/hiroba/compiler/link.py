@@ -22,11 +22,18 @@ DECLARED = re.compile(rb"hiroba_declare_hiroba_([A-Za-z]\w*)")
 COARRAY = re.compile(rb"hiroba_coarray_([A-Za-z]\w*)")  # those of pointers, too, which are ordinary variables
 
 
-def symbols(file: str) -> list[tuple[str, str]]:
-    """Returns (kind, name), as nm prints them."""
-    done = subprocess.run(["nm", file], check=False, capture_output=True, text=True)
-    words = [line.split()[-2:] for line in done.stdout.splitlines() if len(line.split()) >= 2]
-    return [(kind, name) for kind, name in words]
+def symbols(files: Collection[str]) -> dict[str, list[tuple[str, str]]]:
+    """Returns (kind, name) of each file, as nm prints them. One nm for all: with the plug-ins that it loads, its start
+    takes longer than a small compilation."""
+    found: dict[str, list[tuple[str, str]]] = {file: [] for file in files}
+    if found:
+        done = subprocess.run(["nm", "-A", *files], check=False, capture_output=True, text=True)
+        for line in done.stdout.splitlines():
+            file, _, symbol = line.rpartition(":")  # FILE:ADDRESS KIND NAME, or FILE:MEMBER:.. of an archive
+            words = symbol.split()
+            if file in found and len(words) >= 2:
+                found[file].append((words[-2], words[-1]))
+    return found
 
 
 def message(place: str, text: str, remedy: str, kind: str = "error") -> str:
@@ -81,9 +88,10 @@ class Program:
                 self.functions[file] = found
             if b"smint_declare" in contents or b"smint_begin" in contents:
                 self.loops = source
-        for file, source in self.objects.items() if self.notes or self.coarrays or self.loops else ():
-            self.symbols[file] = symbols(file)
-            for kind, name in self.symbols[file]:
+        self.symbols = symbols(self.objects if self.notes or self.coarrays or self.loops else ())
+        for file, named in self.symbols.items():
+            source = self.objects[file]
+            for kind, name in named:
                 self.starts = self.starts or name in STARTS
                 self.main = source if name == "main" and kind == "T" else self.main
                 if (name in self.notes or name in self.coarrays) and kind in "UBDCRGS":
