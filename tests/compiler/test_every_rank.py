@@ -134,6 +134,10 @@ class EveryRank(CompilerTest):
     def test_sums_without_reduction(self) -> None:
         self.check("sums.c", "own iterations", "each rank gets a `.*` of its own iterations only")
 
+    def test_sums_in_memory_of_callers(self) -> None:
+        said = "each rank gets a `.*` of its own iterations only, or, if it is shared, loses"
+        self.check("sums_given.c", "of callers", said, errors=False)
+
     def test_sums_of_nodes(self) -> None:
         self.check("sums_xmp.c", "own nodes", "each node gets a `.*` of its own iterations only", errors=False)
 

@@ -23,12 +23,12 @@ double a[N], b[N], whole[N], c[N][N], rows[N][N], of_one[N], copies[N];
 static double forgotten(int n) {
   double sum = 0;
   int i, j;
-  for (i = 0; i < N; i++) a[i] = i; /* not divided */
+  for (i = 0; i < N; i++) a[i] = i;             /* not divided */
   for (int k = N - 1; k >= 0; k--) b[k] = a[k]; /* not divided */
-  for (int k = 1; k <= N - 2; k++) b[k] = 2; /* not divided */
+  for (int k = 1; k <= N - 2; k++) b[k] = 2;    /* not divided */
   for (int step = 0; step < 3; step++)
     for (i = 0; i < N; i += 1) sum += a[i]; /* not divided */
-  for (i = 0; i < N; i++) /* not divided */
+  for (i = 0; i < N; i++)                   /* not divided */
     for (j = 0; j < N; j++) rows[i][j] = 1;
   for (i = 0; i < N; i++)
     for (j = 0; j < N; j++) c[i][j] = 1; /* not divided */
@@ -39,7 +39,7 @@ static double forgotten(int n) {
   }
   if (n > 3)
     for (i = 0; i < N; i++) printf("%g\n", a[i]); /* not divided */
-  for (i = 0; i < N; i++) /* not divided */
+  for (i = 0; i < N; i++)                         /* not divided */
     if (i > 3) a[i] = 2;
   for (i = 0; i < N; i++) { /* not divided */
     if (i == 0 || i == N - 1) continue;
@@ -47,6 +47,21 @@ static double forgotten(int n) {
   }
   for (i = N - 1; i >= 0; i--) /* not divided */
     if (i % 4 != 0 && !(i == 5)) a[i] = 3;
+  i = 0;
+  while (i < N) { /* not divided */
+    a[i] = i;
+    i++;
+  }
+  int m = N;
+  while (m > 0) { /* not divided */
+    sum += a[m - 1];
+    m--;
+  }
+  int d = 0;
+  do { /* not divided */
+    a[d] = d;
+    d += 1;
+  } while (d < N);
   return sum;
 }
 
@@ -55,7 +70,7 @@ static void forgotten_of_run_time(int n) {
 #pragma xmp template r[n]
 #pragma xmp distribute r[block] onto p
 #pragma xmp align v[i] with r[i]
-  for (int i = 0; i < n; i++) v[i] = i; /* not divided */
+  for (int i = 0; i < n; i++) v[i] = i;     /* not divided */
   for (int i = 1; i < n - 1; i++) v[i] = i; /* not divided */
 #pragma xmp loop on r[i]
   for (int i = 0; i < n; i++) v[i] = i;
@@ -99,6 +114,19 @@ static double meant(int n, int lo, int hi) {
   for (int i = 0; i < N; i++) {
 #pragma xmp loop on q[i][j]
     for (int j = 0; j < N; j++) c[i][j] = 1;
+  }
+  int k = lo;
+  while (k < hi) a[k++] = 1;
+  k = 0;
+  while (k < N) {
+    b[k] = 1;
+    k++;
+    if (k == 16) k = N;
+  }
+  k = 0;
+  while (k < 2) {
+    b[k] = 1;
+    k++;
   }
   return sum;
 }

@@ -108,8 +108,11 @@ static int what_is_right(void) {
   }
 #pragma SMint parallel for independent
   for (int i = 0; i < N; i++) zero += 0;
+#pragma SMint parallel for
+  for (int i = 0; i < N; i++)
+    if (i == 4) chosen += 1;
 #pragma SMint barrier
-  return total == 1 + 2 * N && y[0] == 2 && chosen == 1 && locked == N && whole == N && count == N;
+  return total == 1 + 2 * N && y[0] == 2 && chosen == 2 && locked == N && whole == N && count == N;
 }
 
 int main(int argc, char** argv) {

@@ -55,6 +55,12 @@ def read_for(loop: Node) -> Counted | str:
     if found is None:
         return f"does not change `{name}` by a number that stays the same"
     step, by = found
+    end = end_of(condition, name, step, by)
+    return end if isinstance(end, str) else Counted(name, variable, start, end[0], end[1], step, by, condition, declared)
+
+
+def end_of(condition: Node, name: str, step: int, by: Node | None) -> tuple[Node, int] | str:
+    """Returns the bound of a condition and what is added to it, or the reason why it has none."""
     if condition.type != "binary_expression":
         return f"does not compare `{name}` with its end"
     left, right = condition.child_by_field_name("left"), condition.child_by_field_name("right")
@@ -68,8 +74,41 @@ def read_for(loop: Node) -> Counted | str:
     one_by_one = operator == "!=" and abs(step) == 1 and by is None
     if text_of(left) != name or not (operator in allowed or one_by_one):
         return f"does not compare `{name}` by {allowed[0]} or {allowed[1]} with its end"
-    past = {"<=": 1, ">=": -1}.get(operator, 0)
-    return Counted(name, variable, start, right, past, step, by, condition, declared)
+    return right, {"<=": 1, ">=": -1}.get(operator, 0)
+
+
+def read_while(loop: Node) -> Counted | None:
+    """Returns what a loop `while (v < end) {.. v++; ..}` or `do {..} while (..)` counts, if one statement in it changes
+    the variable, and one before it in the same block sets it."""
+    condition, body = bare(loop.child_by_field_name("condition") or loop), loop.child_by_field_name("body")
+    for change in walk(body) if body is not None and condition.type == "binary_expression" else ():
+        made = changes(change)
+        name = text_of(made[0]) if made is not None else ""
+        found = read_step(change, name) if name in identifiers(condition) else None
+        if found is None or [text_of(n) for n in assignments(body)].count(name) != 1:
+            continue
+        end, first = end_of(condition, name, *found), first_before(loop, name)
+        if isinstance(end, tuple) and first is not None:
+            return Counted(name, *first, *end, *found, condition, "")
+    return None
+
+
+def first_before(loop: Node, name: str) -> tuple[Node, Node] | None:
+    """Returns the variable and its value where a statement before the loop sets it last."""
+    at = loop.prev_named_sibling
+    while at is not None and name not in (assigned_names(at) | set(declared_names(at))):
+        at = at.prev_named_sibling
+    if at is None:
+        return None
+    declarators = [d for d in at.children_by_field_name("declarator") if d.type == "init_declarator"]
+    sides = [(d.child_by_field_name("declarator"), d.child_by_field_name("value")) for d in declarators]
+    for node in walk(at) if at.type == "expression_statement" else ():
+        if node.type == "assignment_expression" and text_of(node.child_by_field_name("operator")) == "=":
+            sides.append((node.child_by_field_name("left"), node.child_by_field_name("right")))
+    for left, right in sides:
+        if left is not None and right is not None and text_of(left) == name:
+            return left, right
+    return None
 
 
 def read_step(update: Node, name: str) -> tuple[int, Node | None] | None:

@@ -35,15 +35,26 @@ class SharedSums:
         for each in operations:
             if id(each) in alone or (isinstance(each, Access) and not each.operator):
                 continue
-            if isinstance(each, Access) and self._is_sum(each, self.memory.of(function, each.objects), summed.loop):
-                target = changes(each.node)
-                if target is not None and follows.is_same(target[0]) and not follows.chooses(each.node, target[0]):
+            if isinstance(each, Access):
+                target, things = changes(each.node), self.memory.of(function, each.objects)
+                if target is None or (each.root is not None and each.root.name in summed.known):
+                    continue
+                if not follows.is_same(target[0]) or follows.chooses(each.node, target[0]):
+                    continue
+                if self._is_sum(each, things, summed.loop):
                     self._say(summed.loop, each.node, target[0])
+                elif self._is_unknown(things) and self.own.combines(each.node, summed.loop):
+                    self._say_unknown(summed.loop, each.node, target[0])
             elif isinstance(each, Call) and not follows.chooses(each.node):
                 self._check_call(each, function, follows)
 
     def _is_sum(self, access: Access, things: set[Key], body: Node) -> bool:
         return bool(things) and all(map(self.memory.flow.is_shared, things)) and self.own.combines(access.node, body)
+
+    @staticmethod
+    def _is_unknown(things: set[Key]) -> bool:
+        """Returns true if this is memory of callers in other files."""
+        return bool(things) and all(isinstance(thing, tuple) and thing[0] == "?" for thing in things)
 
     def _check_call(self, call: Call, function: Function, follows: Follows) -> None:
         """Checks what a function of this file adds to, if it is one variable, or that of an argument."""
@@ -74,6 +85,17 @@ class SharedSums:
             node.start_byte,
             f"iterations of different ranks change the same element `{text_of(target)}`, and lose changes",
             f"combine in private memory, with {clause}, and assign the result under single, behind the loop",
+        )
+
+    def _say_unknown(self, loop: Node, node: Node, target: Node) -> None:
+        found, shown = self.own.combination(loop, target), " ".join(text_of(target).split())
+        clause = found.clause("name") if found.operator else "reduction(op:name)"
+        self.source.complain(
+            OPTION,
+            node.start_byte,
+            f"each rank gets a `{shown}` of its own iterations only, or, if it is shared, loses changes of others",
+            f"combine in a variable of this function, with {clause}, and assign the result behind the loop",
+            "warning",
         )
 
 
@@ -120,7 +142,7 @@ class Follows:
         target."""
         own = text_of(target) if target is not None else ""
         at = node.parent
-        while at is not None and at.id != self.body.id:
+        while at is not None and at.start_byte >= self.body.start_byte:
             condition = at.child_by_field_name("condition") if at.type in CONDITIONS else None
             text = text_of(condition)
             is_own = own != "" and own in text

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..core.combined import Guard, guards_of, squeezed
-from ..core.counted import Counted, identifiers, read_for
+from ..core.counted import Counted, identifiers, read_for, read_while
 from ..core.every_rank import OPTION
 from ..core.shared import Anchor
 from ..core.source import Node, bare, text_of, walk
@@ -19,6 +19,7 @@ from .subscripts import index_of, is_moved
 if TYPE_CHECKING:
     from .part import Xmp
 
+READERS = {"for_statement": read_for, "while_statement": read_while, "do_statement": read_while}
 SAMPLES = 64  # indices of a loop for which a condition is looked at
 OPERATORS = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
@@ -44,8 +45,8 @@ def warn_of_forgotten(xmp: Xmp) -> None:
     loops: dict[int, Whole] = {}  # by the entity of the variable: the innermost one so far
     all_: list[Whole] = []
     for node in walk(xmp.unit.root):
-        if node.type == "for_statement" and node.id not in xmp.divided and xmp.source.of_user(node.start_byte):
-            counted = read_for(node)
+        if node.type in READERS and node.id not in xmp.divided and xmp.source.of_user(node.start_byte):
+            counted = READERS[node.type](node)
             made = xmp.declared.denoted(counted.variable) if isinstance(counted, Counted) else None
             if made is not None and isinstance(counted, Counted):
                 loops[made.entity.at] = whole = Whole(node, counted)
@@ -146,10 +147,11 @@ def say(xmp: Xmp, whole: Whole, inside: list[Whole]) -> None:
     on = f"({','.join(reversed(parts))})" if template.round else "".join(f"[{part}]" for part in parts)
     names = ",".join(dict.fromkeys(each.counted.name for each in inside if each.axes))
     variables = f"({names}) " if "," in names else ""
+    form = "put" if whole.node.type == "for_statement" else "write it as a for loop, and put"
     xmp.source.complain(
         OPTION,
         whole.node.start_byte,
         f"no directive divides this loop over `{whole.counted.name}`, and each node has a part of `{array.name}` only",
-        f"put #pragma xmp loop {variables}on {template.name}{on} above it",
+        f"{form} #pragma xmp loop {variables}on {template.name}{on} above it",
         "warning",
     )
