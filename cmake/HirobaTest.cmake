@@ -18,17 +18,16 @@ function(hiroba_run_test name ranks nodes program)
   set_tests_properties(${name} PROPERTIES TIMEOUT ${limit_of_tests})
 endfunction()
 
-# hiroba_timing_tests(NAMES...): tests that fail because something takes too long or too short. They run alone, and
-# `./dev test` repeats one that fails once, because the machine may have done something else; no other test is repeated.
+# hiroba_timing_tests(NAMES...): tests that fail because something takes too long or too short. `./dev test` repeats one
+# that fails once, alone, because the machine may have done something else; no other test is repeated.
 function(hiroba_timing_tests)
   foreach(name ${ARGN})
-    set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
     set_property(TEST ${name} APPEND PROPERTY LABELS timing)
   endforeach()
 endfunction()
 
-# hiroba_longer_tests(NAMES...): tests that try each case in one shape where TESTS_ONCE is set, as in `./dev test`, and
-# in several elsewhere: `./dev test --rest` runs them again.
+# hiroba_longer_tests(NAMES...): tests that try each case in one shape, or a third of many cases of one kind, where
+# TESTS_ONCE is set, as in `./dev test`, and more elsewhere: `./dev test --rest` runs them again.
 function(hiroba_longer_tests)
   foreach(name ${ARGN})
     set_property(TEST ${name} APPEND PROPERTY LABELS longer)

@@ -18,7 +18,7 @@ import tempfile
 import traceback
 import unittest
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NoReturn, TypeVar
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -119,6 +119,12 @@ def shapes(name: str, every: Sequence[Shape]) -> Sequence[Shape]:
     """In which shapes the program of this name is run: every one, or where once is enough one of them, not the same
     for all programs."""
     return (every[zlib.crc32(name.encode()) % len(every)],) if ONCE else every
+
+
+def some(names: Iterable[str]) -> list[str]:
+    """Returns which of many cases of one kind are tried: all, or where once is enough a third of them, always the
+    same."""
+    return [name for name in names if not ONCE or zlib.crc32(name.encode()) % 3 == 0]
 
 
 def lines_of_user(shown: str, file: str) -> str:

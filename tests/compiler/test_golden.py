@@ -5,7 +5,7 @@ import pathlib
 import sys
 import unittest
 
-from compiling import HERE, CompilerTest, execute, lines_of_user, shapes
+from compiling import HERE, CompilerTest, execute, lines_of_user, shapes, some
 
 GOLDEN = HERE / "golden"
 FLAGS = ("-O1", "-fopenmp", "-Wall", "-Wextra", "-Werror")
@@ -24,6 +24,7 @@ class Golden(CompilerTest):
     def check(self, notation: str) -> None:
         found = programs(notation)
         self.assertGreater(len(found), 10)
+        run = some(path.stem for path in found)
         for path in found:
             with self.subTest(path.stem):
                 if path.stem in OPEN_BUGS:
@@ -32,6 +33,8 @@ class Golden(CompilerTest):
                 files = [path.name, second.name] if second.exists() else [path.name]
                 for file in files:
                     self.check_shown(GOLDEN / file)
+                if path.stem not in run:
+                    continue
                 binary = self.folder / path.stem
                 self.compiled(*FLAGS, *(GOLDEN / file for file in files), "-o", binary)
                 self.check_answer(binary)

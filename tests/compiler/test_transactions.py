@@ -5,7 +5,7 @@ import os
 import re
 import unittest
 
-from compiling import HERE, HIROBARUN, ONCE, CompilerTest, execute, shapes
+from compiling import HERE, HIROBARUN, ONCE, CompilerTest, execute, shapes, some
 from transaction_programs import FIRST_TIME, Program
 
 FLAGS = ("-O1", "-fopenmp", "-Wall", "-Wextra", "-Werror")
@@ -82,7 +82,7 @@ class Transactions(CompilerTest):
     def test_variants(self) -> None:
         found = sorted((HERE / "atomic").glob("*.c"))
         self.assertGreaterEqual(len(found), 40)
-        for path in found:
+        for path in (HERE / "atomic" / f"{name}.c" for name in some(path.stem for path in found)):
             with self.subTest(path.stem):
                 right = self.answer(str(path))
                 for level in shapes(path.stem, ("-O0", "-O2")):

@@ -6,7 +6,7 @@ Without options: everything once, which covering.py chooses; without the tests t
 without those over several test hosts (label hosts). A test with label apart runs with --all only; one with label
 together does the same in fewer processes or with fewer words, and runs without --all only. With --rest: those tests of
 --all that have not run without options, and those that do more then (label longer), but none with label apart. Tests
-that look at a clock (label timing) run first, alone, and one that fails is repeated once; no other test is repeated.
+that look at a clock (label timing) and fail are repeated once, alone, when all have run; no other test is repeated.
 CTEST is an invocation of ctest, to which options can be added.
 
 A test that exits with 77 is skipped, and the last line that it has printed is the reason, which is told at the end.
@@ -46,6 +46,13 @@ class Results:
                 self.skipped[name] = said[-1] if said else "it has not said why"
             if status == "fail":
                 self.failed.append(name)
+
+    def take_failed(self, names: set[str]) -> list[str]:
+        """Takes out those of these tests that have failed, and returns them."""
+        taken = [name for name in self.failed if name in names]
+        self.failed = [name for name in self.failed if name not in names]
+        self.ran -= len(taken)
+        return taken
 
 
 def listed(ctest: list[str]) -> list[Test]:
@@ -123,10 +130,12 @@ def main() -> int:
     if not options.all and not options.rest:
         os.environ["TESTS_ONCE"] = "yes"  # for tests that run many programs in several shapes, or at random
     results, begun = Results(), time.monotonic()
-    timing = [number_of[test.name] for test in wanted if "timing" in test.labels]
-    others = [number_of[test.name] for test in wanted if "timing" not in test.labels]
-    status = run(options.ctest, timing, ["--repeat", "until-pass:2"], results)
-    status |= run(options.ctest, others, [], results)
+    status = run(options.ctest, [number_of[test.name] for test in wanted], [], results)
+    again = results.take_failed({test.name for test in wanted if "timing" in test.labels})
+    if again:
+        print(f"dev: again, alone, because they look at a clock: {' '.join(again)}", file=sys.stderr)
+        repeated = run(options.ctest, [number_of[name] for name in again], ["--parallel", "1"], results)
+        status = repeated or (status if results.failed else 0)
     results.seconds = time.monotonic() - begun
     for name, reason in sorted(results.skipped.items()):
         print(f"dev: skipped: {name}: {reason}", file=sys.stderr)
