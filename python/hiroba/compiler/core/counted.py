@@ -56,7 +56,9 @@ def read_for(loop: Node) -> Counted | str:
         return f"does not change `{name}` by a number that stays the same"
     step, by = found
     end = end_of(condition, name, step, by)
-    return end if isinstance(end, str) else Counted(name, variable, start, end[0], end[1], step, by, condition, declared)
+    if isinstance(end, str):
+        return end
+    return Counted(name, variable, start, *end, step, by, condition, declared)
 
 
 def end_of(condition: Node, name: str, step: int, by: Node | None) -> tuple[Node, int] | str:
