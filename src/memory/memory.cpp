@@ -37,7 +37,7 @@ Status map_of_node(const MemoryParts& parts, uint64_t offset, uint64_t bytes) {
 namespace {
 
 // Starts the race checker with option check, if races on arrays can be seen here.
-Status start_races(MemoryParts& p) {
+Status start_races(MemoryParts& p, double recording_share) {
   if (!p.check) return {};
   const bool one_machine = std::all_of(p.job.node_fds.begin(), p.job.node_fds.end(), [](int fd) { return fd >= 0; });
   const char* const why_not =
@@ -48,8 +48,8 @@ Status start_races(MemoryParts& p) {
   // With twins at the fetch this floor never reads the program's view of a page, which may be closed.
   if (why_not == nullptr) p.twin_at_fetch = p.twin_at_fetch || p.cache != nullptr;
   if (why_not == nullptr)
-    return p.races.start(
-        {p.job, p.layout, p.space.base(), &p.table, &p.collective, p.job.node_fds[0], p.rank_memory.end()});
+    return p.races.start({p.job, p.layout, p.space.base(), &p.table, &p.collective, p.job.node_fds[0],
+                          p.rank_memory.end(), recording_share});
   if (p.job.rank == 0)
     log_line("check: races on shared arrays are not looked for, nor what tasks do not name, because %s", why_not);
   return {};
@@ -234,7 +234,7 @@ Status join(MemoryParts& p, const Options& options, const std::function<Status(T
     p.huge_pages.start({p.space.base(), &p.table, p.node_fd(), job.rank, p.cache != nullptr, p.sparse});
   HIROBA_TRY(p.affinity.start(options));
   p.home_policies.start(options);
-  HIROBA_TRY(start_races(p));
+  HIROBA_TRY(start_races(p, options.number("check-time") / 100));
   return p.heap.start(options);  // after the decision on twins
 }
 
@@ -292,6 +292,7 @@ Status Memory::stop(const char* call) {
   HIROBA_TRY(p.heap.at_barrier());
   HIROBA_TRY(p.collective.teams().last_barrier(call, at_shutdown));
   HIROBA_TRY(p.races.find(call));
+  p.races.say_if_sampled();
   if (p.races.on()) p.table.for_each_live([&p](Array& array) { p.races.recorder().remove(array); });
   HIROBA_TRY(p.heap.finish());
   HIROBA_TRY(p.arrays.check_ends());

@@ -6,6 +6,7 @@ import unittest
 
 from openmp_jobs import OpenMPTest
 
+CHECK = ("--check", "--check-time", "1000")  # all is recorded, on slow machines, too
 NODES = ("-fopenmp-nodes", "-g")
 RACES = """
 #include <stdio.h>
@@ -260,7 +261,7 @@ class Races(OpenMPTest):
     def test_races(self) -> None:
         program = self.build("races", RACES, *NODES)
         for nodes in "12":
-            status, output = self.run_job("-n", "2", "--nodes", nodes, "--check", program)
+            status, output = self.run_job("-n", "2", "--nodes", nodes, *CHECK, program)
             self.assertEqual(status, 1, output)
             line = r"check: race on %s: rank \d [a-z]+ .*races\.c:%d.* and rank \d [a-z]+ it in .*races\.c:%d"
             self.assertRegex(output, line % (r"an object of 524288 bytes .* at main \(races.c:7\)", 10, 10))
@@ -272,7 +273,7 @@ class Races(OpenMPTest):
         lines = RACES_ON_STACKS.splitlines()
         for flags, nodes in (("-O0", "3"), ("-O2", "3"), ("-O1", "1")):
             program = self.build("on_stacks", RACES_ON_STACKS, *NODES, flags)
-            status, output = self.run_job("-n", "3", "--nodes", nodes, "--threads", "1", "--check", program)
+            status, output = self.run_job("-n", "3", "--nodes", nodes, "--threads", "1", *CHECK, program)
             self.assertEqual(status, 1, output)
             for number, text in enumerate(lines, 1):
                 if name := re.search(r"/\* (.*) \*/", text):
@@ -288,13 +289,13 @@ class Races(OpenMPTest):
     def test_order_on_stacks_is_no_race(self) -> None:
         for flags, nodes in (("-O0", "3"), ("-O2", "3"), ("-O1", "1")):
             program = self.build("ordered_on_stacks", ORDERED_ON_STACKS, *NODES, flags)
-            status, output = self.run_job("-n", "3", "--nodes", nodes, "--threads", "1", "--check", program)
+            status, output = self.run_job("-n", "3", "--nodes", nodes, "--threads", "1", *CHECK, program)
             self.assertEqual((status, output), (0, "1 3999 3999 1 73 14 6\n"))
 
     def test_order_is_no_race(self) -> None:
         program = self.build("ordered", ORDERED, *NODES)
         for ranks, nodes in ("22", "21", "33"):
-            status, output = self.run_job("-n", ranks, "--nodes", nodes, "--threads", "1", "--check", program)
+            status, output = self.run_job("-n", ranks, "--nodes", nodes, "--threads", "1", *CHECK, program)
             self.assertEqual((status, output), (0, f"8.39065e+06 {int(ranks) + 145} {ranks} {ranks} 6\n"))
 
 

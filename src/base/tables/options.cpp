@@ -118,6 +118,10 @@ constexpr std::array table = {
         "on shared arrays. Refuse tasks that write shared memory which they do not name. Parallel loops of hirobacc "
         "report races with the text of the program, and accesses to pages that their subscripts do not name. Report "
         "accesses to coarrays in segments that nothing orders."},
+    Option{
+        "check-time", OptionKind::number, "50", "PERCENT",
+        "With option check, processor time that each rank may take to record accesses, of what the program itself "
+        "takes. Where it does not suffice, some are not recorded, and races may be missed; a line at the end says so."},
     Option{"chaos", OptionKind::number, "0", "SEED",
            "Delay and reorder communication at random, from this seed, to provoke races in programs. 0: off."},
     Option{

@@ -48,6 +48,7 @@ struct RankLog {
   uint64_t own_first, own_end;  // pages of this rank's open parts that it watches
   bool too_many_events;
   bool heap_left;  // no longer watched: this rank has used too many pages far apart
+  bool sampled;    // some accesses were not recorded, because that would have taken too long
   bool blind;      // some of this rank's accesses on the heap are not recorded, or not all are of one object
   SyncEvent event[most_events];
   AccessRecord record[most_records];
@@ -71,6 +72,11 @@ class AccessLog {
   void start(char* memory, const Layout& layout) { memory_ = memory, layout_ = layout; }
 
   RankLog& of(int rank) const { return reinterpret_cast<RankLog*>(memory_ + layout_.pages() * sizeof(PageWord))[rank]; }
+  bool any(bool RankLog::* of_rank) const {
+    bool found = false;
+    for (int r = 0; r < layout_.nranks; ++r) found = found || of(r).*of_rank;
+    return found;
+  }
   PageWord page(uint64_t page) const { return word(page).load(std::memory_order_relaxed); }
 
   // Records that a rank touches a page; returns the page's new word. A page stays suspect once two ranks have

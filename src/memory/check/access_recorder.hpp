@@ -40,16 +40,19 @@ class RecordingTime {
     constexpr double signal = 2e-6;
     spent_ += signal + now() - begin;
   }
-  // Returns true if recording has taken more time than the program. Accesses that are then not recorded may hide races;
+  // Sets the time that recording may take, as a share of the program's.
+  void allow(double share) { share_ = share; }
+  // Returns true if recording has taken more time than that. Accesses that are then not recorded may hide races;
   // no false race results.
   bool hurried() const { return spent_ > most(); }
   bool half_spent() const { return spent_ > most() / 2; }
 
  private:
   double most() const {
-    constexpr double allowance = 0.3, share = 0.5;
-    return allowance + share * program_;
+    constexpr double start = 0.6;  // as if the program had run for so long, for short runs
+    return share_ * (start + program_);
   }
+  double share_ = 0;
   double program_ = 0, spent_ = 0;       // seconds, of the program until this epoch
   double began_ = 0, spent_before_ = 0;  // at the begin of this epoch
 };

@@ -35,6 +35,7 @@ Status RaceChecker::start(const Config& config) {
                          explain_error(errno).c_str());
   madvise(memory, bytes, MADV_DONTDUMP);
   log_.start(static_cast<char*>(memory), config.layout);
+  time_.allow(config.recording_share);
   recorder_ = std::make_unique<AccessRecorder>();
   HIROBA_TRY(piece_.start(config.base, config.layout));
   return recorder_->start({config.base, config.layout, config.job, config.arrays, &log_, &piece_, &time_});
@@ -101,16 +102,10 @@ RaceChecker::Segment::~Segment() {
 
 // ---- comparing -----------------------------------------------------------------------------------------------------
 
-bool RaceChecker::blind_to_heap() const {
-  bool blind = false;
-  for (int r = 0; r < config_.job.nranks; ++r) blind = blind || log_.of(r).blind;
-  return blind;
-}
-
 // Returns all ranks' records of pages that conflict, by address.
 std::vector<RaceChecker::Item> RaceChecker::in_conflict() const {
   std::vector<Item> out;
-  const uint64_t end = blind_to_heap() ? config_.layout.heap(0) : config_.layout.space;
+  const uint64_t end = log_.any(&RankLog::blind) ? config_.layout.heap(0) : config_.layout.space;
   for (int r = 0; r < config_.job.nranks; ++r) {
     const RankLog& log = log_.of(r);
     for (uint64_t i = 0; i < log.records; ++i) {
@@ -258,6 +253,16 @@ void RaceChecker::say_heap_left() {
   log_line(
       "check: races on objects of the heap are not looked for any more: this rank has used too many pages of it, "
       "far apart, between two synchronisations");
+}
+
+void RaceChecker::say_if_sampled() const {
+  if (!on() || config_.job.rank != 0 || findings() > 0) return;
+  if (log_.any(&RankLog::sampled))
+    log_line(
+        "check: no mistake found, but not all accesses were recorded, to take at most %.0f %% of the program's time: "
+        "run "
+        "a smaller case, or give --check-time %.0f",
+        100 * config_.recording_share, std::max(1000.0, 2000 * config_.recording_share));
 }
 
 void RaceChecker::report(const Race& race, const Array& array) {

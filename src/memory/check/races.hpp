@@ -46,8 +46,9 @@ class RaceChecker {
     char* base = nullptr;
     const ArrayTable* arrays = nullptr;
     Collective* collective = nullptr;
-    int shared_fd = -1;  // of a file that all ranks have
-    uint64_t at = 0;     // offset of the room for AccessLog::bytes()
+    int shared_fd = -1;          // of a file that all ranks have
+    uint64_t at = 0;             // offset of the room for AccessLog::bytes()
+    double recording_share = 0;  // of the program's time
   };
   Status start(const Config& config);
   // Sets a function that names the object of the heap at an address, if this rank has allocated it; else "".
@@ -73,6 +74,8 @@ class RaceChecker {
   // begin_epoch() follows the barrier. Does nothing unless on(). Collective.
   Status find(const char* call);
   void begin_epoch();
+  // Says at the end, after the last find(), if nothing was found and not everything was looked at.
+  void say_if_sampled() const;
 
   // This rank synchronises with others within an epoch while the object lives; a new segment begins at its end.
   class Segment {
@@ -94,7 +97,6 @@ class RaceChecker {
   // rank finds; each pair of code locations once.
   std::vector<Race> compare();
   std::vector<Item> in_conflict() const;
-  bool blind_to_heap() const;
   void open_named();
   uint64_t end_of_value(uint64_t byte) const;
   using Run = std::span<const Item>;
