@@ -42,7 +42,7 @@ foreach(ranks 1 2 3)
           own_objects much_freed)
         hiroba_run_test(programs.races.${case}.${ranks}.${nodes} ${ranks} ${nodes} races ${case} MATCH done)
         set_tests_properties(programs.races.${case}.${ranks}.${nodes} PROPERTIES
-          FAIL_REGULAR_EXPRESSION "found. the exit status")
+          FAIL_REGULAR_EXPRESSION "found. the exit")
         with(programs.races.${case}.${ranks}.${nodes} CHECK=yes TIMEOUT=10)
       endforeach()
     endif()
