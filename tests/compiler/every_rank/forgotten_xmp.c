@@ -57,6 +57,21 @@ static double forgotten(int n) {
     sum += a[m - 1];
     m--;
   }
+  for (i = 0; i < N;) { /* not divided */
+    b[i] = i;
+    i += 1;
+  }
+  i = -1;
+  while (++i < N) a[i] = 1; /* not divided */
+  i = 0;
+  while (i < N) a[i++] = 1; /* not divided */
+  i = 0;
+  for (; i < N; i++) a[i] = 1; /* not divided */
+  i = N - 1;
+  while (1) { /* not divided */
+    if (i < 0) break;
+    sum += b[i--];
+  }
   int d = 0;
   do { /* not divided */
     a[d] = d;

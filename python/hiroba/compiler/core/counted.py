@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from .affine import integer
@@ -61,37 +61,58 @@ def read_for(loop: Node) -> Counted | str:
     return Counted(name, variable, start, *end, step, by, condition, declared)
 
 
-def end_of(condition: Node, name: str, step: int, by: Node | None) -> tuple[Node, int] | str:
-    """Returns the bound of a condition and what is added to it, or the reason why it has none."""
+def end_of(
+    condition: Node, name: str, step: int, by: Node | None, leaves: bool = False, shown: Callable[[Node], str] = text_of
+) -> tuple[Node, int] | str:
+    """Returns the bound of a condition and what is added to it, or the reason why it has none. `leaves`: the loop ends
+    where the condition holds. `shown`: the name of a side that may be the variable."""
     if condition.type != "binary_expression":
         return f"does not compare `{name}` with its end"
     left, right = condition.child_by_field_name("left"), condition.child_by_field_name("right")
     operator = text_of(condition.child_by_field_name("operator"))
     if left is None or right is None:
         return "has no condition"
-    if text_of(right) == name:
+    if shown(right) == name:
         left, right = right, left
         operator = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}.get(operator, operator)
+    if leaves:
+        operator = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "==": "!="}.get(operator, "")
     allowed = ("<", "<=") if step > 0 else (">", ">=")
     one_by_one = operator == "!=" and abs(step) == 1 and by is None
-    if text_of(left) != name or not (operator in allowed or one_by_one):
+    if shown(left) != name or not (operator in allowed or one_by_one):
         return f"does not compare `{name}` by {allowed[0]} or {allowed[1]} with its end"
     return right, {"<=": 1, ">=": -1}.get(operator, 0)
 
 
-def read_while(loop: Node) -> Counted | None:
-    """Returns what a loop `while (v < end) {.. v++; ..}` or `do {..} while (..)` counts, if one statement in it changes
-    the variable, and one before it in the same block sets it."""
+def moved(node: Node) -> str:
+    """Returns the text of an expression; of `i++`, that of the variable."""
+    argument = node.child_by_field_name("argument") if node.type == "update_expression" else None
+    return text_of(argument or node)
+
+
+def read_loop(loop: Node) -> Counted | None:
+    """Returns what any loop counts, such as `while (v < end) {.. v++; ..}`: its condition, or that of the break with
+    which its body begins, compares a variable that one statement in it changes, and it, or the last statement before
+    it in the same block, sets the variable."""
     condition, body = bare(loop.child_by_field_name("condition") or loop), loop.child_by_field_name("body")
-    for change in walk(body) if body is not None and condition.type == "binary_expression" else ():
+    if body is None:
+        return None
+    first = body.named_children[0] if body.type == "compound_statement" and body.named_children else body
+    leaves = condition.type in ("number_literal", "true", loop.type) and first.type == "if_statement"
+    if leaves and "break" in text_of(first.child_by_field_name("consequence")):
+        condition = bare(first.child_by_field_name("condition") or first)
+    for change in walk(loop) if condition.type == "binary_expression" else ():
         made = changes(change)
         name = text_of(made[0]) if made is not None else ""
         found = read_step(change, name) if name in identifiers(condition) else None
-        if found is None or [text_of(n) for n in assignments(body)].count(name) != 1:
+        begin = loop.child_by_field_name("initializer")
+        others = [text_of(n) for n in assignments(loop) if begin is None or n.start_byte >= begin.end_byte]
+        if found is None or others.count(name) != 1:
             continue
-        end, first = end_of(condition, name, *found), first_before(loop, name)
-        if isinstance(end, tuple) and first is not None:
-            return Counted(name, *first, *end, *found, condition, "")
+        end = end_of(condition, name, *found, leaves, moved)
+        start = (set_by(begin, name) if begin is not None else None) or first_before(loop, name)
+        if isinstance(end, tuple) and start is not None:
+            return Counted(name, *start, *end, *found, condition, "")
     return None
 
 
@@ -100,11 +121,14 @@ def first_before(loop: Node, name: str) -> tuple[Node, Node] | None:
     at = loop.prev_named_sibling
     while at is not None and name not in (assigned_names(at) | set(declared_names(at))):
         at = at.prev_named_sibling
-    if at is None:
-        return None
-    declarators = [d for d in at.children_by_field_name("declarator") if d.type == "init_declarator"]
+    return set_by(at, name) if at is not None else None
+
+
+def set_by(statement: Node, name: str) -> tuple[Node, Node] | None:
+    """Returns the variable and its value, if a declaration or an assignment sets it."""
+    declarators = [d for d in statement.children_by_field_name("declarator") if d.type == "init_declarator"]
     sides = [(d.child_by_field_name("declarator"), d.child_by_field_name("value")) for d in declarators]
-    for node in walk(at) if at.type == "expression_statement" else ():
+    for node in walk(statement) if "expression" in statement.type else ():
         if node.type == "assignment_expression" and text_of(node.child_by_field_name("operator")) == "=":
             sides.append((node.child_by_field_name("left"), node.child_by_field_name("right")))
     for left, right in sides:

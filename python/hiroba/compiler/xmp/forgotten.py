@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..core.combined import Guard, guards_of, squeezed
-from ..core.counted import Counted, identifiers, read_for, read_while
+from ..core.counted import Counted, identifiers, read_for, read_loop
 from ..core.every_rank import OPTION
 from ..core.shared import Anchor
 from ..core.source import Node, bare, text_of, walk
@@ -19,7 +19,7 @@ from .subscripts import index_of, is_moved
 if TYPE_CHECKING:
     from .part import Xmp
 
-READERS = {"for_statement": read_for, "while_statement": read_while, "do_statement": read_while}
+LOOPS = ("for_statement", "while_statement", "do_statement")
 SAMPLES = 64  # indices of a loop for which a condition is looked at
 OPERATORS = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
@@ -45,8 +45,9 @@ def warn_of_forgotten(xmp: Xmp) -> None:
     loops: dict[int, Whole] = {}  # by the entity of the variable: the innermost one so far
     all_: list[Whole] = []
     for node in walk(xmp.unit.root):
-        if node.type in READERS and node.id not in xmp.divided and xmp.source.of_user(node.start_byte):
-            counted = READERS[node.type](node)
+        if node.type in LOOPS and node.id not in xmp.divided and xmp.source.of_user(node.start_byte):
+            counted: Counted | str | None = read_for(node) if node.type == "for_statement" else None
+            counted = counted if isinstance(counted, Counted) else read_loop(node)
             made = xmp.declared.denoted(counted.variable) if isinstance(counted, Counted) else None
             if made is not None and isinstance(counted, Counted):
                 loops[made.entity.at] = whole = Whole(node, counted)
@@ -68,6 +69,8 @@ def note(xmp: Xmp, node: Node, loops: dict[int, Whole]) -> None:
     array, index = xmp.aligned.of_node(root), node.child_by_field_name("index")
     if array is None or index is None or depth >= array.dims or not array.is_divided(depth) or array.is_full(depth):
         return
+    if bare(index).type == "update_expression":  # a[i++]
+        index = bare(index).child_by_field_name("argument") or index
     entity = index_of(xmp, index)
     whole = loops.get(entity[0]) if entity is not None else None
     if whole is None or not whole.node.start_byte <= node.start_byte < whole.node.end_byte:
@@ -147,7 +150,7 @@ def say(xmp: Xmp, whole: Whole, inside: list[Whole]) -> None:
     on = f"({','.join(reversed(parts))})" if template.round else "".join(f"[{part}]" for part in parts)
     names = ",".join(dict.fromkeys(each.counted.name for each in inside if each.axes))
     variables = f"({names}) " if "," in names else ""
-    form = "put" if whole.node.type == "for_statement" else "write it as a for loop, and put"
+    form = "put" if isinstance(read_for(whole.node), Counted) else "write it as a for loop over its range, and put"
     xmp.source.complain(
         OPTION,
         whole.node.start_byte,
