@@ -292,7 +292,6 @@ Status Memory::stop(const char* call) {
   HIROBA_TRY(p.heap.at_barrier());
   HIROBA_TRY(p.collective.teams().last_barrier(call, at_shutdown));
   HIROBA_TRY(p.races.find(call));
-  p.races.say_if_sampled();
   if (p.races.on()) p.table.for_each_live([&p](Array& array) { p.races.recorder().remove(array); });
   HIROBA_TRY(p.heap.finish());
   HIROBA_TRY(p.arrays.check_ends());

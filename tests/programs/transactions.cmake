@@ -66,7 +66,7 @@ foreach(line "plain_load 1" "plain_load 2" "plain_load_between 1" "plain_store 1
   hiroba_run_test(${test} 2 ${nodes} transactions_misuse ${case})
   with(${test} CHECK=yes TIMEOUT=10)
   if(case STREQUAL handed_over)
-    set_tests_properties(${test} PROPERTIES FAIL_REGULAR_EXPRESSION "found. the exit")
+    set_tests_properties(${test} PROPERTIES FAIL_REGULAR_EXPRESSION "check: ")
   else()
     set(first "rank [01] writes .* in (a transaction in add_one|plain_store) .transactions_misuse.c:[0-9]+.")
     set(second "rank [01] reads it in (a transaction in add_one|plain_load[a-z_]*) .transactions_misuse.c:[0-9]+.")

@@ -121,7 +121,8 @@ constexpr std::array table = {
     Option{
         "check-time", OptionKind::number, "50", "PERCENT",
         "With option check, processor time that each rank may take to record accesses, of what the program itself "
-        "takes. Where it does not suffice, some are not recorded, and races may be missed; a line at the end says so."},
+        "takes. Where it does not suffice, some are not recorded, and races may be missed: run a small case, or give "
+        "1000."},
     Option{"chaos", OptionKind::number, "0", "SEED",
            "Delay and reorder communication at random, from this seed, to provoke races in programs. 0: off."},
     Option{

@@ -48,7 +48,6 @@ struct RankLog {
   uint64_t own_first, own_end;  // pages of this rank's open parts that it watches
   bool too_many_events;
   bool heap_left;  // no longer watched: this rank has used too many pages far apart
-  bool sampled;    // some accesses were not recorded, because that would have taken too long
   bool blind;      // some of this rank's accesses on the heap are not recorded, or not all are of one object
   SyncEvent event[most_events];
   AccessRecord record[most_records];

@@ -227,10 +227,8 @@ bool AccessRecorder::is_step(const Array& array, uint64_t number, PageWord word,
   // Few variables of a function are in one page; a page with more accesses, or after one that was opened, has an array.
   else if (array.own_open && config_.time->half_spent())
     suspect = word.suspect != 0 || (pages_[number].steps < most_variables && !streams_.go_on_at(number));
-  if (!suspect || traced_ || steps.count == Steps::most || pages_[number].steps == most_steps) return false;
-  if (!config_.time->hurried()) return true;
-  config_.log->of(config_.job.rank).sampled = true;
-  return false;
+  return suspect && !traced_ && steps.count < Steps::most && pages_[number].steps < most_steps &&
+         !config_.time->hurried();
 }
 
 bool AccessRecorder::on_trap(ucontext_t& context) {

@@ -255,15 +255,6 @@ void RaceChecker::say_heap_left() {
       "far apart, between two synchronisations");
 }
 
-void RaceChecker::say_if_sampled() const {
-  if (!on() || config_.job.rank != 0 || findings() > 0 || !log_.any(&RankLog::sampled)) return;
-  const double percent = 100 * config_.recording_share;
-  log_line(
-      "check: no mistake found, but not all accesses were recorded, to take at most %.0f %% of the program's time: run "
-      "a smaller case, or give --check-time %.0f",
-      percent, std::max(1000.0, 20 * percent));
-}
-
 void RaceChecker::report(const Race& race, const Array& array) {
   if (array.race_told) return;
   const Race::Side &a = race.side[0], &b = race.side[1];

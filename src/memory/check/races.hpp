@@ -74,8 +74,6 @@ class RaceChecker {
   // begin_epoch() follows the barrier. Does nothing unless on(). Collective.
   Status find(const char* call);
   void begin_epoch();
-  // Says at the end, after the last find(), if nothing was found and not everything was looked at.
-  void say_if_sampled() const;
 
   // This rank synchronises with others within an epoch while the object lives; a new segment begins at its end.
   class Segment {
