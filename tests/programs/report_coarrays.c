@@ -4,8 +4,10 @@
 #include <xmp.h>
 
 enum { rounds = 100 };
-double total : [*];
-xmp_lock_t lock : [*];
+/* clang-format off */
+double total:[*];
+xmp_lock_t lock:[*];
+/* clang-format on */
 static double sum;
 
 static double compute(int units) {
@@ -21,11 +23,12 @@ static void lock_contention(int remedied) {
       mine += compute(100);
       continue;
     }
-#pragma xmp lock(lock : [0])
+    /* clang-format off */
+#pragma xmp lock(lock:[0])
     mine += compute(100);
-  total:
-    [0] = total : [0] + 1;
-#pragma xmp unlock(lock : [0])
+    total:[0] = total:[0] + 1;
+#pragma xmp unlock(lock:[0])
+    /* clang-format on */
   }
   sum = mine;
 }

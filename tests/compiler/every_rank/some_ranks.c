@@ -35,7 +35,8 @@ static void wrong(int k) {
   } else {
     puts("else");
   }
-  if (me % 2 == 0) exchange(); /* some ranks */
+  if (me % 2 == 0)
+    exchange(); /* some ranks */
   if (first) {
     if (k) {
 #pragma xmp reflect(a) /* some ranks */
@@ -43,7 +44,7 @@ static void wrong(int k) {
   }
   switch (job.rank) {
     case 0: {
-#pragma xmp reduction(+ : sum) /* some ranks */
+#pragma xmp reduction(+:sum) /* some ranks */
       break;
     }
     default: break;
@@ -56,7 +57,7 @@ static void wrong(int k) {
 #pragma xmp barrier /* some ranks */
   }
   if (is_first())
-#pragma xmp loop on t[i] reduction(+ : sum) /* some ranks */
+#pragma xmp loop on t[i] reduction(+:sum) /* some ranks */
     for (int i = 0; i < N; i++) sum += a[i];
   if (job.rank != 0) return;
 #pragma xmp sync_all /* some ranks */
@@ -65,7 +66,7 @@ static void wrong(int k) {
 int decided_elsewhere(int);
 static int even(int k) { return k % 2 == 0; }
 static int most_of(int v) {
-#pragma xmp reduction(max : v)
+#pragma xmp reduction(max:v)
   return v;
 }
 
@@ -101,9 +102,9 @@ static void meant(int k, int verbose) {
 #pragma xmp barrier
   }
   if (me < 2) {
-#pragma xmp barrier on p[0 : 2]
-#pragma xmp reduction(+ : sum) on p[0 : 2]
-#pragma xmp task on p[0 : 2]
+#pragma xmp barrier on p[0:2]
+#pragma xmp reduction(+:sum) on p[0:2]
+#pragma xmp task on p[0:2]
     {
 #pragma xmp barrier
     }
@@ -111,7 +112,7 @@ static void meant(int k, int verbose) {
   if (me == 1) {
 #pragma xmp post(p[0], 1)
 #pragma xmp gmove out
-    b [0:1] = a [40:1];
+    b[0:1] = a[40:1];
   } else if (me == 0) {
 #pragma xmp wait(p[1], 1)
   }
@@ -127,7 +128,7 @@ static void meant(int k, int verbose) {
   }
   of_all(k);
   while (sum > 3) {
-#pragma xmp loop on t[i] reduction(+ : sum)
+#pragma xmp loop on t[i] reduction(+:sum)
     for (int i = 0; i < N; i++) sum += a[i];
     if (sum < 0) break;
   }

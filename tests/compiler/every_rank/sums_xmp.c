@@ -68,7 +68,7 @@ static double in_turn(int n, const double* w, const int* at) {
   double most = 0, temporary = 0, sum = 0;
   int flag, last = 0;
   for (int step = 0; step < 3; step++) {
-#pragma xmp loop on t[i] reduction(max : most)
+#pragma xmp loop on t[i] reduction(max:most)
     for (int i = 0; i < N; i++) most = fmax(most, a[i]);
 #pragma xmp loop on t[i]
     for (int i = 0; i < N; i++) {
@@ -87,7 +87,7 @@ static double in_turn(int n, const double* w, const int* at) {
   double part = 0;
 #pragma xmp loop on t[i]
   for (int i = 0; i < N; i++) part = part > a[i] ? part : a[i];
-#pragma xmp reduction(max : part)
+#pragma xmp reduction(max:part)
   double local = 0;
 #pragma xmp task on p[0]
   {
@@ -105,7 +105,7 @@ static int last_ones(double wanted, const char** why) {
 #pragma xmp loop on t[i]
   for (int i = 0; i < N; i++)
     if (a[i] == wanted) place = i; /* own nodes */
-#pragma xmp loop(i, j) on u[i][j]
+#pragma xmp loop (i, j) on u[i][j]
   for (int i = 0; i < N; i++)
     for (int j = 0; j < N; j++)
       if (m[i][j] == wanted) {
@@ -127,10 +127,10 @@ static double of_elements(double* p, double rows[N], double own[N], int bins[4])
   for (int i = 0; i < N; i++) *p += a[i]; /* own nodes */
 #pragma xmp loop on t[i]
   for (int i = 0; i < N; i++) {
-    bins[i % 4] += 1; /* own nodes */
+    bins[i % 4] += 1;  /* own nodes */
     own[N - 1 - i] += a[i];
   }
-#pragma xmp loop(i, j) on u[i][j]
+#pragma xmp loop (i, j) on u[i][j]
   for (int i = 0; i < N; i++)
     for (int j = 0; j < N; j++) rows[i] += m[i][j]; /* own nodes */
   return *p + rows[3] + own[3] + bins[1];
@@ -163,7 +163,7 @@ static double through_pointers(void) {
     *set += a[i];
     *combined += a[i] + *set;
   }
-#pragma xmp reduction(+ : later)
+#pragma xmp reduction(+:later)
   return sum + largest + two[1] + inner + of.v + anew + later;
 }
 
