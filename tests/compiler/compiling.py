@@ -27,6 +27,7 @@ HIROBACC = os.environ.get("HIROBACC", str(ROOT / "build/dev/bin/hirobacc"))
 HIROBARUN = os.environ.get("HIROBARUN", str(ROOT / "build/dev/bin/hirobarun"))
 JOBS = ((1, 1), (2, 2), (3, 2))  # ranks, nodes
 Shape = TypeVar("Shape")
+Case = TypeVar("Case")
 ONCE = "TESTS_ONCE" in os.environ  # set by tests/sets/run.py, unless all tests are wanted
 LINE_MARKER = re.compile(r'# (\d+) "([^"]*)"')
 
@@ -121,10 +122,11 @@ def shapes(name: str, every: Sequence[Shape]) -> Sequence[Shape]:
     return (every[zlib.crc32(name.encode()) % len(every)],) if ONCE else every
 
 
-def some(names: Iterable[str]) -> list[str]:
-    """Returns which of many cases of one kind are tried: all, or where once is enough a third of them, always the
-    same."""
-    return [name for name in names if not ONCE or zlib.crc32(name.encode()) % 3 == 0]
+def some(cases: Iterable[Case]) -> list[Case]:
+    """Returns which of many cases of one kind are tried, names or files: all, or where once is enough a third of them,
+    always the same."""
+    names = {case: case.stem if isinstance(case, pathlib.Path) else str(case) for case in cases}
+    return [case for case, name in names.items() if not ONCE or zlib.crc32(name.encode()) % 3 == 0]
 
 
 def lines_of_user(shown: str, file: str) -> str:

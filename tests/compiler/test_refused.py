@@ -107,7 +107,7 @@ class Refused(CompilerTest):
         found = sorted(REFUSED.glob("*.c"))
         self.assertGreater(len(found), 50)
         self.assertEqual(set(OPEN_BUGS) - {path.stem for path in found}, set())
-        for path in (REFUSED / f"{name}.c" for name in some(path.stem for path in found)):
+        for path in some(found):
             with self.subTest(path.stem):
                 if path.stem in OPEN_BUGS:
                     self.skipTest(f"bug {OPEN_BUGS[path.stem]}")

@@ -76,10 +76,13 @@ class SharedSums:
             if target is not None and one and self._is_sum(access, things, change.function.node):
                 self._say(change.function.node, access.node, target[0])
 
+    def _clause(self, body: Node, target: Node) -> str:
+        found = self.own.combination(body, target)
+        return found.clause("name") if found.operator else "reduction(op:name)"
+
     def _say(self, body: Node, node: Node, target: Node) -> None:
         """`body`: the loop, or the function, that has the change."""
-        found = self.own.combination(body, target)
-        clause = found.clause("name") if found.operator else "reduction(op:name)"
+        clause = self._clause(body, target)
         self.source.complain(
             OPTION,
             node.start_byte,
@@ -88,8 +91,7 @@ class SharedSums:
         )
 
     def _say_unknown(self, loop: Node, node: Node, target: Node) -> None:
-        found, shown = self.own.combination(loop, target), " ".join(text_of(target).split())
-        clause = found.clause("name") if found.operator else "reduction(op:name)"
+        clause, shown = self._clause(loop, target), " ".join(text_of(target).split())
         self.source.complain(
             OPTION,
             node.start_byte,
